@@ -5,7 +5,7 @@ override PATH := $(shell /usr/bin/getconf PATH)
 endif
 
 # make: build.  make demo: see it work.  make check: while you work.  make test: what CI runs.  make test-whole: all tests.
-# The long runs, whose figures the documentation gives: accuracy, device, memory, across, forms, mpi, jvm, jit, speed, overhead, recording, scale, points, units, together, production, sqlite, servers, attach, kernels, fuzz.
+# The long runs, whose figures the documentation gives: accuracy, device, memory, across, forms, mpi, engines, jvm, jit, speed, overhead, recording, scale, points, units, together, production, sqlite, servers, attach, kernels, fuzz.
 
 # Tests and measurements are root's own: whatif writes with the rights of the user who called sudo,
 # and their directories are root's.
@@ -20,7 +20,7 @@ VERSION := $(shell sed -n 's/^const Number = "\(.*\)"$$/\1/p' internal/version/v
 # or the commit's date.
 STAMP = -X $(MODULE)/internal/version.commit=$(shell packaging/commit hash) -X $(MODULE)/internal/version.date=$(shell packaging/commit date)
 
-.PHONY: build install dist dist-binaries dist-check dist-try module module-try demo pictures check pure test race test-whole gate tools generate check-generated lint accuracy across forms estimates device memory mpi jvm jit speed overhead recording scale points units together production sqlite servers attach kernels fuzz clean
+.PHONY: build install dist dist-binaries dist-check dist-try module module-try demo pictures check pure test race test-whole gate tools generate check-generated lint accuracy across forms estimates device memory mpi engines jvm jit speed overhead recording scale points units together production sqlite servers attach kernels fuzz clean
 
 # Without cgo: capabilities are each thread's own, and Go cannot take them from threads that C may have made.
 build:
@@ -181,6 +181,11 @@ mpi: build tools
 	@command -v mpicc >/dev/null && command -v mpirun >/dev/null || $(SUDO) apt-get install -q -y --no-install-recommends libopenmpi-dev openmpi-bin
 	$(SUDO) env "PATH=$$PATH" "HOME=$$HOME" go run ./accuracy -only mpi -check -results accuracy/RESULTS.md
 
+# Where experiments and estimates say different things, one of them is right, and whatif warns.
+engines: build tools
+	@command -v mpicc >/dev/null && command -v mpirun >/dev/null || $(SUDO) apt-get install -q -y --no-install-recommends libopenmpi-dev openmpi-bin
+	$(SUDO) env "PATH=$$PATH" "HOME=$$HOME" go run ./accuracy -only mpi_scatter -engines -check
+
 jvm: build tools
 	@command -v javac >/dev/null && [ -e /usr/share/java/h2.jar ] || \
 		$(SUDO) apt-get install -q -y --no-install-recommends default-jdk-headless libh2-java
@@ -219,8 +224,7 @@ UNITS := 30
 
 units: build tools
 	@for t in tclsh dpkg-source make; do command -v $$t >/dev/null || missing=1; done; \
-	if [ -n "$$missing" ] || [ ! -e /usr/include/event2/event.h ]; then \
-		$(SUDO) apt-get install -q -y --no-install-recommends tcl dpkg-dev make libevent-dev; fi
+	if [ -n "$$missing" ]; then $(SUDO) apt-get install -q -y --no-install-recommends tcl dpkg-dev make; fi
 	$(SUDO) env "PATH=$$PATH" "HOME=$$HOME" go run ./accuracy/units -check -units $(UNITS)
 
 # Questions that whatif ask answers, beside what really happens.

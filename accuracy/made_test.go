@@ -53,7 +53,7 @@ func predictJava(t *testing.T, o *options) []noise.Prediction {
 	if err := prediction.chunk(t.Context(), 8*time.Second); err != nil {
 		t.Fatal(err)
 	}
-	predicted, warnings, err := prediction.gains(t.Context(), throughput)
+	predicted, warnings, err := prediction.answer(t.Context(), throughput)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -61,7 +61,7 @@ func predictJava(t *testing.T, o *options) []noise.Prediction {
 	for level, i := range map[int]int{50: 1, 100: 3} { // handing over takes a little of each turn
 		truth[level] = estimate{p.model[i], p.model[i] - 1, p.model[i] + 1}
 	}
-	r := result{Program: p.name, Warnings: warnings, Levels: joinLevels(o.plan.levels, truth, predicted, nil)}
+	r := result{Program: p.name, Warnings: warnings, Levels: joinLevels(o.plan.levels, truth, &predicted, nil)}
 	predictions, foreign := gatePredictions(t, &r, 0)
 	seen := watched(foreign)
 	for i := range predictions {

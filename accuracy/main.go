@@ -31,6 +31,7 @@ type options struct {
 	// The files with the kept results that estimates are compared with, and how long each program is recorded.
 	keptFiles []string
 	record    time.Duration
+	engines   bool // judge both engines together
 	// The directory with recordings of an earlier run, which are estimated anew; "": each program is recorded.
 	recordings string
 }
@@ -59,7 +60,11 @@ func run(ctx context.Context, stdout, stderr io.Writer, args []string) int {
 		failed = true
 	}
 	if o.check {
-		for _, m := range missed(results) {
+		misses := missed(results)
+		if o.engines {
+			_, misses = judgeEngines(results)
+		}
+		for _, m := range misses {
 			fmt.Fprintf(stderr, "accuracy: missed: %s\n", m)
 			failed = true
 		}
@@ -117,7 +122,9 @@ func parseOptions(stderr io.Writer, args []string) (*options, error) {
 	kept := f.String("estimates", "",
 		"record each program without delays, and compare the estimates with the truths of earlier runs in these `files`, "+
 			"separated by commas, which -json has written; without -only: all programs in them")
-	f.DurationVar(&o.record, "record", 5*time.Second, "with -estimates: record each program this long")
+	f.DurationVar(&o.record, "record", 5*time.Second, "with -estimates or -engines: record each program this long")
+	f.BoolVar(&o.engines, "engines", false, "record each program, too, and judge experiments and estimates together: one "+
+		"of them is to be right, and where the other one is not, whatif is to warn")
 	f.StringVar(&o.recordings, "recordings", "",
 		"with -estimates: record nothing, and estimate anew from the recordings NAME.profile in this `directory`, which "+
 			"an earlier run has left in accuracy/build")
@@ -140,6 +147,9 @@ func parseOptions(stderr io.Writer, args []string) (*options, error) {
 		o.plan.seed = rand.Uint64()
 	}
 	o.plan.predict = time.Duration(*seconds * float64(time.Second))
+	if o.engines {
+		o.plan.record = o.record
+	}
 	o.keptFiles = fieldsOf(*kept)
 	if o.recordings != "" && len(o.keptFiles) == 0 {
 		return nil, errors.New("reading the command line: -recordings needs -estimates, which names the truths")
@@ -224,6 +234,10 @@ func (o *options) locate() error {
 // print writes the table and the summary, and the requested files.
 func (o *options) print(w io.Writer, results []result) error {
 	rows, lines := resultTable(results), summarize(results).lines()
+	if o.engines {
+		rows = estimateTable(results)
+		lines, _ = judgeEngines(results)
+	}
 	if err := rows.writeText(w); err != nil {
 		return err
 	}

@@ -7,6 +7,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"syscall"
@@ -146,12 +147,6 @@ func (p *predictor) run(ctx context.Context, duration time.Duration, args []stri
 	return nil
 }
 
-// gains reads the predicted gains of a metric from the profile.
-func (p *predictor) gains(ctx context.Context, metric string) (map[int]estimate, []string, error) {
-	a, warnings, err := p.answer(ctx, metric)
-	return a.tested, warnings, err
-}
-
 // answer reads what whatif says of a metric from the profile.
 func (p *predictor) answer(ctx context.Context, metric string) (answer, []string, error) {
 	output, err := exec.CommandContext(ctx, p.whatif, "report", "--format", "json", p.profile).Output()
@@ -177,6 +172,7 @@ type answer struct {
 	tested    map[int]estimate // by experiments
 	estimated map[int]estimate // from the recording
 	refused   string           // why there is no estimate
+	doubts    []string         // codes of the warnings about the target, at this point
 }
 
 // report is the part of whatif's JSON report that is used here.
@@ -191,9 +187,31 @@ type report struct {
 			Metric          string
 			Curve, Estimate []reportLevel
 			Refused         string
+			Warnings        []reportWarning
+		}
+		Warnings []reportWarning
+	}
+	Points []struct {
+		Name     string
+		Warnings []reportWarning
+	}
+	Warnings []reportWarning
+}
+
+type reportWarning struct{ Code, Text string }
+
+// doubts are the codes of warnings about a target, about its effect at a point, and about that point.
+func (r *report) doubts(point string, of ...[]reportWarning) (codes []string) {
+	for _, p := range r.Points {
+		if p.Name == point {
+			of = append(of, p.Warnings)
 		}
 	}
-	Warnings []struct{ Code, Text string }
+	for _, w := range slices.Concat(of...) {
+		codes = append(codes, w.Code)
+	}
+	slices.Sort(codes)
+	return slices.Compact(codes)
 }
 
 type reportLevel struct {
@@ -234,7 +252,9 @@ func parseReport(text []byte, target place, point, metric string) (answer, []str
 			if p.Metric != metric || point != "" && p.Name != point {
 				continue
 			}
-			return answer{gainsOf(p.Curve), gainsOf(p.Estimate), p.Refused}, warnings, nil
+			a := answer{tested: gainsOf(p.Curve), estimated: gainsOf(p.Estimate), refused: p.Refused}
+			a.doubts = r.doubts(p.Name, t.Warnings, p.Warnings)
+			return a, warnings, nil
 		}
 		return answer{}, warnings, fmt.Errorf("the report on %s has no %s of point %q", target, metric, point)
 	}

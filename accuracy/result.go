@@ -26,7 +26,9 @@ type result struct {
 	Warnings []string `json:"warnings,omitempty"`
 	// Refused is why whatif makes no estimate of this metric from the recording; empty: it makes one.
 	Refused string `json:"refused,omitempty"`
-	model   []float64
+	// Doubts are the codes of whatif's warnings about the target.
+	Doubts []string `json:"doubts,omitempty"`
+	model  []float64
 }
 
 // name is the program's name, with the metric if that is not throughput.

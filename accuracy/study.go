@@ -20,7 +20,8 @@ type plan struct {
 	truthWithin  float64 // there are more rounds until the throughput's truth is known to so many points; 0: there are not
 	truthSeconds float64 // of one truth run
 	predict      time.Duration
-	chunks       int // the number of runs that make up the prediction
+	record       time.Duration // record each program for so long, too, in the profile of its prediction; 0: do not
+	chunks       int           // the number of runs that make up the prediction
 	coz          bool
 	cozSeconds   float64
 	patience     time.Duration // the time that each program may wait for a quiet machine
@@ -107,6 +108,12 @@ func (s *studying) measure(ctx context.Context) error {
 			return fmt.Errorf("studying %s: %w", s.program.name, ctx.Err())
 		}
 	}
+	if s.prediction != nil && s.plan.record > 0 {
+		s.say("recording, %v", s.plan.record)
+		if err := s.prediction.record(ctx, s.plan.record); err != nil {
+			s.warn(err)
+		}
+	}
 	return nil
 }
 
@@ -118,9 +125,11 @@ func (s *studying) results(ctx context.Context) (results []result) {
 			r = result{Program: s.program.name, Kind: s.program.kind, model: s.program.model, Warnings: s.warnings}
 			coz = s.cozGains
 		}
-		var predicted map[int]estimate
+		var said answer
 		if s.prediction != nil {
-			gains, warnings, err := s.prediction.gains(ctx, metric)
+			var warnings []string
+			var err error
+			said, warnings, err = s.prediction.answer(ctx, metric)
 			if i == 0 {
 				r.Warnings = append(r.Warnings, warnings...)
 			}
@@ -128,12 +137,12 @@ func (s *studying) results(ctx context.Context) (results []result) {
 				r.Warnings = append(r.Warnings, err.Error())
 				s.say("%v", err)
 			}
-			predicted = gains
+			r.Refused, r.Doubts = said.refused, said.doubts
 		}
 		r.Rounds = s.done
 		r.Foreign, _ = noise.Mean(s.truth.foreign)
 		r.Disturbed = float64(s.truth.disturbed) / float64(s.truth.runs)
-		r.Levels = joinLevels(s.levels, s.truth.gains(metric), predicted, coz)
+		r.Levels = joinLevels(s.levels, s.truth.gains(metric), &said, coz)
 		results = append(results, r)
 	}
 	return results
@@ -176,12 +185,15 @@ func chunksAfter(round, rounds, chunks int) int {
 }
 
 // joinLevels puts truth and predictions of each level side by side.
-func joinLevels(levels []int, truth, predicted map[int]estimate, coz map[int]float64) []levelResult {
+func joinLevels(levels []int, truth map[int]estimate, said *answer, coz map[int]float64) []levelResult {
 	var joined []levelResult
 	for _, level := range levels {
 		l := levelResult{Level: level, Truth: truth[level]}
-		if e, ok := predicted[level]; ok {
+		if e, ok := said.tested[level]; ok {
 			l.Prediction = &e
+		}
+		if e, ok := said.estimated[level]; ok {
+			l.Estimate = &e
 		}
 		if gain, ok := coz[level]; ok {
 			l.Coz = &gain

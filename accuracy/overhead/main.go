@@ -4,11 +4,12 @@
 //	go run ./accuracy/overhead [-rounds 9] [-seconds 3] [-quick] [-only NAMES] [-whatif bin/whatif]
 //
 // It compares a program's rate under whatif with the rate without whatif. The runs alternate (A B A C A …), and each
-// is compared with the bare runs before and after it, because the speed of a shared machine drifts by far more than the
-// few percent to be measured. Runs with -s 0 show the cost of whatif alone. For some programs there are also runs with
-// the default plan, which include the delays that whatif inserts on purpose; their share is printed, too. Parts that begin
-// with record are about recordings, in which nothing is delayed: what making one costs, and how soon there is an estimate
-// for each unit. The exit status is 0 also if a target is missed, unless there is -check: the table says so.
+// is compared with the bare runs before and after it, because the speed of a shared machine drifts by far more than
+// the few percent to be measured. Runs with -s 0 show the cost of whatif alone. For some programs there are also runs
+// with the default plan, which include the delays that whatif inserts on purpose; their share is printed, too. Parts
+// that begin with record are about recordings, in which nothing is delayed: what making one costs, and how soon there
+// is an estimate for each unit. The exit status is 0 also if a target is missed, unless there is -check: the table
+// says so.
 //
 // The normal sequence: each [part] in turn ([study.ratios] of a [subject], [study.startUp], [study.self]) adds rows to
 // one [table].

@@ -67,7 +67,8 @@ func (s *study) recordedTurns(ctx context.Context, sub *subject, command []strin
 		tables = append(tables, float64(p.Use.Maps)/mebibyte)
 		before = after
 	}
-	t.add(row{figure: sub.name + ": rate recorded / without", format: "%.3f", measured: spread.Of(ratios), least: sub.target})
+	t.add(row{figure: sub.name + ": rate recorded / without", format: "%.3f", measured: spread.Of(ratios),
+		least: sub.target})
 	t.add(row{figure: "  context switches a second, bare", format: "%.0f", measured: spread.Of(switches)})
 	t.add(row{figure: "  events a second, where recorded", format: "%.0f", measured: spread.Of(events)})
 	t.add(row{figure: "  of the time recorded", unit: "%", format: "%.0f", measured: spread.Of(seen)})
@@ -105,8 +106,8 @@ func seenOf(d *profile.Data) (seen, error) {
 	return s, nil
 }
 
-// recordUnits adds the time in which all units of a recording of five seconds, with a hundred thousand events, get their
-// estimates.
+// recordUnits adds the time in which all units of a recording of five seconds, with a hundred thousand events, get
+// their estimates.
 func (s *study) recordUnits(ctx context.Context, t *table) error {
 	const (
 		seconds       = 5

@@ -3,10 +3,10 @@
 //
 //	go run ./accuracy/production [-pairs 10] [-seconds 10] [-rates 8000,0] [-clients 4] [-check]
 //
-// Each rate is a table row: so many requests a second, or as many as are answered. A pair is a time with whatif, from its
-// start to its end, and as long a time without; which of the two comes first changes from pair to pair. The clients
-// (programs/memload.c) time each request. Nothing is stopped, so no quiet of other sessions is needed, but of the
-// machine.
+// Each rate is a table row: so many requests a second, or as many as are answered. A pair is a time with whatif, from
+// its start to its end, and as long a time without; which of the two comes first changes from pair to pair. The
+// clients (programs/clients.c) time each request. Nothing is stopped, so no quiet of other sessions is needed, but of
+// the machine.
 //
 // It needs root, gcc, and Debian's package memcached. docs/guides/production.md has the results.
 //
@@ -80,7 +80,7 @@ func (o *options) studyAll(ctx context.Context, stdout, stderr io.Writer) error 
 	if err := r.CheckWhatif(); err != nil {
 		return err
 	}
-	clients, err := r.Compile(ctx, "production/programs/memload.c")
+	clients, err := r.Compile(ctx, "production/programs/clients.c")
 	if err != nil {
 		return err
 	}

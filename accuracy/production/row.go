@@ -28,8 +28,8 @@ type quantile struct {
 	most float64
 }
 
-// quantiles are judged. The median request is allowed what recording is promised to cost at most inside of a window, 5%;
-// one in a hundred twice as much, as whatif's own work at its start and end hits some requests only.
+// quantiles are judged. The median request is allowed what recording is promised to cost at most inside of a window,
+// 5%; one in a hundred twice as much, as whatif's own work at its start and end hits some requests only.
 var quantiles = []quantile{{"p50", 1.05}, {"p99", 1.10}}
 
 // lines describes a row, with a verdict for each quantile. missed has those that are missed.
@@ -45,9 +45,10 @@ func (r *row) lines() (lines, missed []string) {
 		}
 		return spread.Of(all)
 	}
-	lines = append(lines, fmt.Sprintf("%s, %d pairs: %.0f a second answered without whatif, %.0f with; whatif ran for %.1f s "+
-		"each time, and used %.1f%% of a core", load, len(r.pairs),
-		of(func(p *pair) float64 { return p.without.Rate() }).Median, of(func(p *pair) float64 { return p.with.Rate() }).Median,
+	lines = append(lines, fmt.Sprintf("%s, %d pairs: %.0f a second answered without whatif, %.0f with; whatif ran for "+
+		"%.1f s each time, and used %.1f%% of a core", load, len(r.pairs),
+		of(func(p *pair) float64 { return p.without.Rate() }).Median,
+		of(func(p *pair) float64 { return p.with.Rate() }).Median,
 		of(func(p *pair) float64 { return p.attached.Seconds() }).Median,
 		of(func(p *pair) float64 { return 100 * p.own.Seconds() / p.attached.Seconds() }).Median))
 	for _, q := range quantiles {

@@ -39,7 +39,8 @@ func (s *study) measure(ctx context.Context) (_ *row, err error) {
 	r := &row{rate: s.rate}
 	length := s.seconds + time.Second // of the first time without whatif
 	for i := range s.pairs {
-		fmt.Fprintf(s.progress, "%s %d requests a second, pair %d of %d\n", time.Now().Format("15:04:05"), s.rate, i+1, s.pairs)
+		now := time.Now().Format("15:04:05")
+		fmt.Fprintf(s.progress, "%s %d requests a second, pair %d of %d\n", now, s.rate, i+1, s.pairs)
 		var p pair
 		without := func() error {
 			p.without, err = s.load(ctx, server, length, nil)
@@ -69,7 +70,7 @@ func (s *study) measure(ctx context.Context) (_ *row, err error) {
 // before.
 func (s *study) load(ctx context.Context, to *server, length time.Duration, meanwhile func() error) (rig.Said, error) {
 	doing := "loading the server"
-	cmd := exec.CommandContext(ctx, s.clients, to.port, strconv.Itoa(s.options.clients), strconv.Itoa(s.rate),
+	cmd := exec.CommandContext(ctx, s.clients, "memcached", to.port, strconv.Itoa(s.options.clients), strconv.Itoa(s.rate),
 		strconv.FormatFloat(length.Seconds(), 'f', 3, 64))
 	var stderr strings.Builder
 	cmd.Stderr = &stderr
@@ -99,7 +100,7 @@ func (s *study) attach(ctx context.Context, to *server, p *pair) error {
 		return fmt.Errorf("attaching: %w", err)
 	}
 	defer os.RemoveAll(dir)
-	cmd := exec.CommandContext(ctx, s.rig.Command(), "attach", "--no-delays", "--quiet", "-p", "done=syscall:sendmsg",
+	cmd := exec.CommandContext(ctx, s.rig.Command(), "attach", "--no-delays", "--quiet", "-p", "answer=func:sendmsg",
 		"-d", s.seconds.String(), "-o", filepath.Join(dir, "profile"), strconv.Itoa(to.cmd.Process.Pid))
 	begun := time.Now()
 	if output, err := cmd.CombinedOutput(); err != nil {

@@ -33,8 +33,9 @@ func compile(ctx context.Context, root, dir, source string, progress io.Writer) 
 			return programs{}, err
 		}
 		// The program does not need all functions of bench.h.
-		err := debian.Command(ctx, root, "gcc", "-O2", "-g", "-Wall", "-Wno-unused-function", "-pthread", "-I", filepath.Dir(source),
-			"-o", program, "accuracy/sqlite/programs/insert.c", filepath.Join(program+".lib", "sqlite3.o"), "-lm", "-ldl")
+		err := debian.Command(ctx, root, "gcc", "-O2", "-g", "-Wall", "-Wno-unused-function", "-pthread", "-I",
+			filepath.Dir(source), "-o", program, "accuracy/sqlite/programs/insert.c", filepath.Join(program+".lib", "sqlite3.o"),
+			"-lm", "-ldl")
 		if err != nil {
 			return programs{}, err
 		}

@@ -163,8 +163,8 @@ func (s *study) ask(ctx context.Context, r *row, l lines, profile string) error 
 	return fmt.Errorf("asking about %s: the answer has no throughput", r.program)
 }
 
-// truth measures what each question really changes: a run with the change is compared with the runs before and after it,
-// as the speed of a shared machine drifts.
+// truth measures what each question really changes: a run with the change is compared with the runs before and after
+// it, as the speed of a shared machine drifts.
 func (s *study) truth(ctx context.Context, program string) ([]gain, error) {
 	period := func(q question) (float64, error) {
 		args := []string{"env", fmt.Sprintf("WHATIF_ALSO=%d", q.also)}

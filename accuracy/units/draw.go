@@ -13,6 +13,7 @@ import (
 // Targets of this study, in percent and percentage points.
 const (
 	largeShare = 3.0 // of the CPU time, from which a unit counts as large
+	leastShare = 0.5 // from which a unit is tested: of smaller ones a minute of experiments says nothing
 	mostOff    = 4.0 // between an estimate and the experiments
 	fewestHeld = 28.0 / 30
 	fewUnits   = 100 // a program of fewer units says little
@@ -65,7 +66,7 @@ func draw(all []unit, n, large int, random *rand.Rand) []unit {
 	}
 	var groups [2][]ticket
 	for _, u := range all {
-		if !(u.target.Share > 0) || u.target.Spec() == "" {
+		if !(u.target.Share >= leastShare) || u.target.Spec() == "" {
 			continue
 		}
 		g := 1
@@ -86,8 +87,8 @@ func draw(all []unit, n, large int, random *rand.Rand) []unit {
 	return drawn
 }
 
-// coverage says where a program's CPU time is, in percent: in units with a narrow estimate, with a wider one, with none,
-// and in code that has too little of the time for an estimate.
+// coverage says where a program's CPU time is, in percent: in units with a narrow estimate, with a wider one, with
+// none, and in code that has too little of the time for an estimate.
 type coverage struct {
 	narrow, wide, refused, small float64
 	widest                       string // of the units that are not narrow, the one with most of the time

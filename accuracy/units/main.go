@@ -1,14 +1,15 @@
 // Units compares estimates of many units with experiments, in programs that were not written for whatif: SQLite's own
-// benchmark, pbzip2 with the library bzip2, and memcached under load, built from Debian's source packages.
+// benchmark, pbzip2 with the library bzip2, and nginx under load, built from Debian's source packages.
 //
 //	go run ./accuracy/units [-only sqlite] [-record 20s] [-units 30] [-large 15] [-seconds 60] [-seed N] [-check]
 //
-// It records each program with nothing delayed, and tells how much of its CPU time is in units whose estimate is narrow:
-// at most ±1 point, or a fifth of the unit's share. Then it draws units by share, half of them from those with at least
-// 3% of the time, tests each by experiments, and compares. -units 0 makes no experiments, and needs no quiet machine.
+// It records each program with nothing delayed, and tells how much of its CPU time is in units whose estimate is
+// narrow: at most ±1 point, or a fifth of the unit's share. Then it draws units by share, half of them from those with
+// at least 3% of the time, tests each by experiments, and compares. -units 0 makes no experiments, and needs no quiet
+// machine.
 //
-// It needs root, gcc, g++, make, tclsh, libevent's headers, and apt-get with Debian's source packages. What it builds
-// stays in accuracy/build/units.
+// It needs root, gcc, g++, make, tclsh, and apt-get with Debian's source packages. What it builds stays in
+// accuracy/build/units.
 //
 // The normal sequence: [build] each [subject], [study.record] it, [draw] units, [study.test] each, print.
 package main

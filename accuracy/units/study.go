@@ -149,7 +149,7 @@ func (s *study) profile(ctx context.Context, b *built, length time.Duration, arg
 	}
 	file := filepath.Join(dir, "profile")
 	args = append(args, "--quiet", "-p", "done="+b.point, "-d", length.String(), "-o", file)
-	args = append(append(append(args, b.flags...), "--"), b.command...)
+	args = append(append(args, "--"), b.command...)
 	if err := s.whatif(ctx, b, 2*length+time.Minute, args); err != nil {
 		return "", errors.Join(fmt.Errorf("%s: %w", doing, err), os.RemoveAll(dir))
 	}
@@ -203,7 +203,8 @@ func (a *again) Read(p []byte) (int, error) {
 // write prints a row for each tested unit.
 func write(w io.Writer, tested []unit) error {
 	tw := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(tw, "program\tunit\tshare\testimate at 50, 100%\t[95% interval at 100%]\texperiments\t[95% interval]\tapart\t")
+	fmt.Fprintln(tw, "program\tunit\tshare\testimate at 50, 100%\t[95% interval at 100%]\texperiments\t[95% interval]\t"+
+		"apart\t")
 	for i := range tested {
 		u := &tested[i]
 		off, word := "?", "no"

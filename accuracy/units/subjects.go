@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strconv"
+	"strings"
 
 	"whatif/accuracy/internal/debian"
 )
@@ -24,12 +25,11 @@ type subject struct {
 type built struct {
 	name    string
 	command []string
-	point   string   // as -p has it
-	flags   []string // for whatif, besides
-	input   []byte   // which the program reads again and again; nil: nothing
+	point   string // as -p has it
+	input   []byte // which the program reads again and again; nil: nothing
 }
 
-var subjects = []subject{{"sqlite", makeSQLite}, {"pbzip2", makePbzip2}, {"memcached", makeMemcached}}
+var subjects = []subject{{"sqlite", makeSQLite}, {"pbzip2", makePbzip2}, {"nginx", makeNginx}}
 
 func names(list []subject) (all []string) {
 	for i := range list {
@@ -118,37 +118,72 @@ func texts(patterns ...string) (all []byte, err error) {
 	return all, nil
 }
 
-// makeMemcached builds memcached, and clients for it. The clients start it, and are followed with it, but only its own
-// code is in scope.
-func makeMemcached(ctx context.Context, root, dir string, progress io.Writer) (*built, error) {
-	tree, err := debian.Source(ctx, dir, "memcached", progress)
+// makeNginx builds nginx, and clients for it. The clients start it, and are followed with it.
+func makeNginx(ctx context.Context, root, dir string, progress io.Writer) (*built, error) {
+	tree, err := debian.Source(ctx, dir, "nginx", progress)
 	if err != nil {
 		return nil, err
 	}
-	program := filepath.Join(tree, "memcached")
+	program, clients := filepath.Join(tree, "objs", "nginx"), filepath.Join(dir, "clients")
 	if _, err := os.Stat(program); err != nil {
 		fmt.Fprintln(progress, "compiling", program)
-		for _, c := range [][]string{{"./configure", "--disable-docs", "CFLAGS=-O2 -g"}, {"make", "memcached"}} {
+		for _, c := range [][]string{
+			{"./configure", "--with-cc-opt=-O2 -g", "--without-http_rewrite_module", "--without-http_gzip_module"}, {"make"},
+		} {
 			if err := debian.Command(ctx, tree, c...); err != nil {
 				return nil, err
 			}
 		}
 	}
-	clients := filepath.Join(dir, "memload")
 	if err := compiled(ctx, root, clients, progress, "gcc", "-O2", "-g", "-Wall", "-pthread", "-o", clients,
-		"accuracy/production/programs/memload.c"); err != nil {
+		"accuracy/production/programs/clients.c"); err != nil {
 		return nil, err
 	}
 	port, err := freePort()
 	if err != nil {
 		return nil, err
 	}
-	const fourClients, noPause, long = "4", "0", "100000"
+	place := filepath.Join(dir, "nginx-place")
+	if err := serveFrom(place, port); err != nil {
+		return nil, fmt.Errorf("preparing nginx: %w", err)
+	}
+	const sixteen, noPause, long = "16", "0", "100000" // clients, so that cores are hardly ever idle
 	return &built{
-		command: []string{clients, port, fourClients, noPause, long,
-			program, "-l", "127.0.0.1", "-p", port, "-U", "0", "-u", "root", "-t", "2"},
-		point: "func:sendmsg", flags: []string{"--include", "binary:memcached"},
+		// A shell has no symbols. So whatif takes targets for code of what it starts, also before that runs.
+		command: []string{"sh", "-c", `exec "$@"`, "sh", clients, "http", port, sixteen, noPause, long,
+			program, "-p", place, "-e", "stderr", "-c", filepath.Join(place, "nginx.conf")},
+		point: "func:" + program + ":ngx_http_free_request",
 	}, nil
+}
+
+// serveFrom writes what nginx needs: its configuration and a page. It is one process, which ends with the clients.
+func serveFrom(place, port string) error {
+	if err := os.MkdirAll(filepath.Join(place, "temp"), 0o755); err != nil {
+		return err
+	}
+	page := "<html>" + strings.Repeat("<p>some text</p>\n", 50) + "</html>\n"
+	config := fmt.Sprintf(`daemon off;
+master_process off;
+pid %[1]s/nginx.pid;
+events {}
+http {
+	default_type text/html;
+	access_log /dev/null;
+	keepalive_requests 100000000;
+	client_body_temp_path %[1]s/temp/body;
+	proxy_temp_path %[1]s/temp/proxy;
+	fastcgi_temp_path %[1]s/temp/fastcgi;
+	uwsgi_temp_path %[1]s/temp/uwsgi;
+	scgi_temp_path %[1]s/temp/scgi;
+	server { listen 127.0.0.1:%[2]s; root %[1]s; }
+}
+`, place, port)
+	for name, text := range map[string]string{"page.html": page, "nginx.conf": config} {
+		if err := os.WriteFile(filepath.Join(place, name), []byte(text), 0o644); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // freePort is a port that is free now, and probably still when a server starts.

@@ -38,7 +38,7 @@ func TestDraw(t *testing.T) {
 		}
 		all = append(all, made(i+1, share, share, 0.1))
 	}
-	all = append(all, unit{target: rig.ReportTarget{Unit: "wait", Name: "wait:disk", Share: 50}})
+	all = append(all, made(41, 0.4, 0.4, 0.1), unit{target: rig.ReportTarget{Unit: "wait", Name: "wait:disk", Share: 50}})
 	drawnBig := 0
 	const draws = 200
 	for seed := range uint64(draws) {
@@ -46,8 +46,8 @@ func TestDraw(t *testing.T) {
 		seen := map[int]bool{}
 		large := 0
 		for _, u := range drawn {
-			if seen[u.target.Line] || u.target.Unit != "line" {
-				t.Fatalf("seed %d: %s twice, or no line", seed, u.target.Name)
+			if seen[u.target.Line] || u.target.Unit != "line" || u.target.Share < leastShare {
+				t.Fatalf("seed %d: %s twice, no line, or too small", seed, u.target.Name)
 			}
 			seen[u.target.Line] = true
 			switch {
@@ -142,8 +142,8 @@ func TestAgain(t *testing.T) {
 	}
 }
 
-// TestSmoke records a program of the suite for a moment: its two lines have nearly all of the time. Where other programs use
-// the machine there may be no estimates.
+// TestSmoke records a program of the suite for a moment: its two lines have nearly all of the time. Where other
+// programs use the machine there may be no estimates.
 func TestSmoke(t *testing.T) {
 	r := rigtest.Open(t)
 	program, err := r.Compile(t.Context(), "programs/independent/independent.c")
@@ -159,7 +159,8 @@ func TestSmoke(t *testing.T) {
 	c := coverageOf(units)
 	line, _ := c.verdict(b.name, seen)
 	t.Log(line)
-	if c.narrow+c.wide+c.refused < 90 || seen < 2 || filepath.Base(units[0].target.File) != "independent.c" || units[0].target.Spec() == "" {
+	first := &units[0].target
+	if c.narrow+c.wide+c.refused < 90 || seen < 2 || filepath.Base(first.File) != "independent.c" || first.Spec() == "" {
 		t.Errorf("%+v", units)
 	}
 }

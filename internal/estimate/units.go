@@ -22,6 +22,7 @@ type Unit struct {
 
 	running float64 // percent of the time that threads ran in it, added up over the cores
 	refused string  // why it cannot be simulated
+	small   bool    // it has too little of the time, but so have many others: see smallest
 	sim     simulate.Unit
 }
 
@@ -38,8 +39,8 @@ type members struct {
 	places []int32
 }
 
-// Units lists the units of the kind that have enough of the time, the classes of waiting that count, and those that
-// were named, the largest first.
+// Units lists the units of the kind that have enough of the time, smaller ones where those have little of it, the
+// classes of waiting that count, and those that were named, the largest first.
 func (e *Estimator) Units() []Unit {
 	var all []Unit
 	index := map[profile.UnitKey]bool{}
@@ -55,10 +56,19 @@ func (e *Estimator) Units() []Unit {
 			all = append(all, u)
 		}
 	}
-	for _, m := range e.members(e.opt.Kind) {
-		if u := e.unit(m); !index[m.unit.Key()] && (e.matters(&u) || e.also != nil && e.also.mattersToo(m)) {
-			e.give(&u, m)
-			all = append(all, u)
+	units := e.members(e.opt.Kind)
+	sized, shares := make([]Unit, len(units)), make([]float64, len(units))
+	for i, m := range units {
+		sized[i] = e.unit(m)
+		shares[i] = sized[i].Share
+	}
+	least := e.smallest(shares, e.work())
+	for i, m := range units {
+		u := &sized[i]
+		matters := e.matters(u) || e.also != nil && e.also.mattersToo(m)
+		if u.small = !matters; !index[m.unit.Key()] && (matters || u.Share >= least) {
+			e.give(u, m)
+			all = append(all, *u)
 		}
 	}
 	for c, counts := range e.counted() {

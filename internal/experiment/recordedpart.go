@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"slices"
 	"strings"
 	"time"
 
@@ -28,7 +29,16 @@ type recordedPart struct {
 // prepare loads the kernel side of recording, and sets probes in programs. length is for how long it is recorded; 0:
 // until the target ends.
 func (p *recordedPart) prepare(programs []probes.Program, length time.Duration) error {
-	places, points, err := probes.PlacesOf(p.cfg.Points, p.cfg.Latencies, programs, p.cfg.Log)
+	named, err := probes.Named(p.cfg.Points, programs)
+	if err != nil {
+		return err
+	}
+	p.looked = make(map[string]bool)
+	for _, n := range named {
+		defer n.Close()
+		p.looked[n[0].Name()] = true
+	}
+	places, points, err := probes.PlacesOf(p.cfg.Points, p.cfg.Latencies, slices.Concat(programs, named), p.cfg.Log)
 	if err != nil {
 		return err
 	}
@@ -36,7 +46,6 @@ func (p *recordedPart) prepare(programs []probes.Program, length time.Duration) 
 		return errNoPoint
 	}
 	var mains []string
-	p.looked = make(map[string]bool)
 	for _, binaries := range programs {
 		mains = append(mains, binaries[0].Name())
 		for _, b := range binaries {

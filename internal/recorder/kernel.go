@@ -116,8 +116,8 @@ func roomFor(memory, cores int) room {
 // use although other cores have free entries.
 const keptFree = 256
 
-// memoryFor is the bound of a recording's memory if nothing else is asked for: what DefaultMemory is for up to 64 cores,
-// and as much for each core on larger machines, where a window has to be as long.
+// memoryFor is the bound of a recording's memory if nothing else is asked for: what DefaultMemory is for up to 64
+// cores, and as much for each core on larger machines, where a window has to be as long.
 func memoryFor(cores int) int { return max(DefaultMemory, cores*(DefaultMemory/64)) }
 
 // ringSize is the largest power of two that is not above a size, within what one core needs.

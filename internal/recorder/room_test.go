@@ -2,8 +2,9 @@ package recorder
 
 import "testing"
 
-// On machines of any size a ring holds what comes between two looks of user space, a window is long enough for the rounds
-// of a program, and rings and a window keep to a quarter of the memory. docs/design/0037-many-cores.md has the table.
+// On machines of any size a ring holds what comes between two looks of user space, a window is long enough for the
+// rounds of a program, and rings and a window keep to a quarter of the memory. docs/design/0039-many-cores.md has the
+// table.
 func TestRoom(t *testing.T) {
 	const (
 		busiest = 50_000                   // events a second of one core

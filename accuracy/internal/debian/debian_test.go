@@ -8,8 +8,8 @@ import (
 	"testing"
 )
 
-// A package that is there is not fetched again; files beside its tree are not taken for it, nor is another package whose
-// name begins alike.
+// A package that is there is not fetched again; files beside its tree are not taken for it, nor is another package
+// whose name begins alike.
 func TestSourceIsThere(t *testing.T) {
 	dir := t.TempDir()
 	for _, name := range []string{"bzip2-1.0.8", "bzip2-doc-1.0"} {
@@ -27,7 +27,8 @@ func TestSourceIsThere(t *testing.T) {
 	if err := os.Mkdir(filepath.Join(dir, "bzip2-1.0.9"), 0o755); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := Source(t.Context(), dir, "bzip2", io.Discard); err == nil || !strings.Contains(err.Error(), "2 versions") {
+	_, err = Source(t.Context(), dir, "bzip2", io.Discard)
+	if err == nil || !strings.Contains(err.Error(), "2 versions") {
 		t.Errorf("two versions: %v", err)
 	}
 }

@@ -188,14 +188,9 @@ func remedyFor(spec point.Spec, err error) string {
 // inNamed probes the binary that the user named with the point, before the target runs: a process of it may end before
 // it could be probed.
 func (s *sites) inNamed(i int, spec point.Spec) error {
-	path, err := filepath.Abs(spec.Binary)
+	b, err := openNamed(spec)
 	if err != nil {
-		return fmt.Errorf("looking for progress point %s: %w", spec.Text, err)
-	}
-	b, err := symbol.Open(path)
-	if err != nil {
-		return hint.New(fmt.Errorf("looking for progress point %s: %w", spec.Text, err),
-			"name the program or library as it can be opened from here")
+		return err
 	}
 	defer b.Close()
 	binaries, files, err := s.distinct([]*symbol.Binary{b})
@@ -207,6 +202,44 @@ func (s *sites) inNamed(i int, spec point.Spec) error {
 		return err
 	}
 	return s.probe(i, found, binaries, files)
+}
+
+// openNamed opens the binary that the user named with the point.
+func openNamed(spec point.Spec) (*symbol.Binary, error) {
+	path, err := filepath.Abs(spec.Binary)
+	if err != nil {
+		return nil, fmt.Errorf("looking for progress point %s: %w", spec.Text, err)
+	}
+	b, err := symbol.Open(path)
+	if err != nil {
+		return nil, hint.New(fmt.Errorf("looking for progress point %s: %w", spec.Text, err),
+			"name the program or library as it can be opened from here")
+	}
+	return b, nil
+}
+
+// Named opens the binaries that are named with points and are not among the programs: those that a program starts or
+// loads later. The caller closes them.
+func Named(points []point.Spec, programs []Program) (named []Program, err error) {
+	for _, spec := range points {
+		has := func(p Program) bool {
+			return slices.ContainsFunc(p, func(b *symbol.Binary) bool {
+				return symbol.MatchFile(spec.Binary, b.Name()) || symbol.MatchFile(spec.Binary, b.Path())
+			})
+		}
+		if spec.Binary == "" || slices.ContainsFunc(programs, has) || slices.ContainsFunc(named, has) {
+			continue
+		}
+		b, err := openNamed(spec)
+		if err != nil {
+			for _, p := range named {
+				p.Close()
+			}
+			return nil, err
+		}
+		named = append(named, Program{b})
+	}
+	return named, nil
 }
 
 // probe sets the probes of point i, each on the cheapest instruction of its site.

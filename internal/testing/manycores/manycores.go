@@ -1,5 +1,5 @@
 // Package manycores computes what a tick of whatif's experiments costs on machines that nobody had at hand: cores that
-// meet at a tick write to the same cache lines, and a line is with one core at a time. docs/design/0037-many-cores.md
+// meet at a tick write to the same cache lines, and a line is with one core at a time. docs/design/0039-many-cores.md
 // has its table, and what follows from it.
 //
 // The model is a queue. Each cache line serves one access after the other. A core that writes a line, or reads it after

@@ -1,14 +1,15 @@
 /*
- * Clients of memcached, and how long their requests took.
+ * Clients of memcached or of a web server, and how long their requests took.
  *
- *     memload PORT CLIENTS RATE SECONDS [SERVER ARGUMENT...]
+ *     clients memcached|http PORT CLIENTS RATE SECONDS [SERVER ARGUMENT...]
  *
- * Each client is a thread with a connection of its own. It sends a request, and the next one when it has the answer:
- * nine of ten get a key, the tenth sets one. RATE is the number of requests a second of all clients together; 0: as
+ * Each client is a thread with a connection of its own. It sends a request, and the next one when it has the answer. Of
+ * memcached nine of ten get a key, and the tenth sets one; all keys are set before. Of a web server all get /page.html,
+ * which has to end with "</html>" and a newline, and to be short. RATE is the number of requests a second of all clients together; 0: as
  * many as are answered. With a RATE, a request that could not be sent in time, as the answer before it was late, counts
  * from the time when it was due.
  *
- * It sets all keys first, and then prints "filled". It ends after SECONDS, or at SIGTERM, and prints "visits N seconds T
+ * When the load begins it prints "loading". It ends after SECONDS, or at SIGTERM, and prints "visits N seconds T
  * p50 T p95 T p99 T". With a SERVER it starts that first, and the server ends with it.
  */
 #define _GNU_SOURCE
@@ -31,7 +32,7 @@
 #define MOST_CLIENTS 64
 
 static struct {
-  int port, clients;
+  int web, port, clients;
   double rate, seconds;
 } load;
 
@@ -40,7 +41,7 @@ static volatile sig_atomic_t over;
 static void end(int signal) { over = signal; }
 
 static void die(const char *doing) {
-  fprintf(stderr, "memload: %s: %s\n", doing, strerror(errno));
+  fprintf(stderr, "clients: %s: %s\n", doing, strerror(errno));
   exit(1);
 }
 
@@ -105,6 +106,11 @@ static void get_key(int fd, unsigned key) {
   ask(fd, request, (size_t)snprintf(request, sizeof request, "get key%07u\r\n", key), "END\r\n");
 }
 
+static void get_page(int fd) {
+  static const char request[] = "GET /page.html HTTP/1.1\r\nHost: localhost\r\n\r\n";
+  ask(fd, request, sizeof request - 1, "</html>\n");
+}
+
 struct client {
   pthread_t thread;
   unsigned seed;
@@ -140,7 +146,9 @@ static void *request_all(void *argument) {
     }
     due += step;
     unsigned key = (unsigned)rand_r(&c->seed) % KEYS;
-    if (rand_r(&c->seed) % 10 == 0)
+    if (load.web)
+      get_page(fd);
+    else if (rand_r(&c->seed) % 10 == 0)
       set_key(fd, key);
     else
       get_key(fd, key);
@@ -160,7 +168,7 @@ static void print_all(struct client *clients, double seconds) {
     for (long k = 0; k < clients[i].requests; k++)
       keep(&all, clients[i].took[k]);
   if (!all.requests) {
-    fprintf(stderr, "memload: no request was answered\n");
+    fprintf(stderr, "clients: no request was answered\n");
     exit(1);
   }
   qsort(all.took, (size_t)all.requests, sizeof *all.took, compare);
@@ -174,29 +182,30 @@ static void print_all(struct client *clients, double seconds) {
 
 int main(int argc, char **argv) {
   static struct client clients[MOST_CLIENTS];
-  if (argc < 5) {
-    fprintf(stderr, "usage: %s PORT CLIENTS RATE SECONDS [SERVER ARGUMENT...]\n", argv[0]);
+  if (argc < 6 || (strcmp(argv[1], "memcached") && strcmp(argv[1], "http"))) {
+    fprintf(stderr, "usage: %s memcached|http PORT CLIENTS RATE SECONDS [SERVER ARGUMENT...]\n", argv[0]);
     return 2;
   }
-  load.port = atoi(argv[1]);
-  load.clients = atoi(argv[2]);
-  load.rate = atof(argv[3]);
-  load.seconds = atof(argv[4]);
+  load.web = !strcmp(argv[1], "http");
+  load.port = atoi(argv[2]);
+  load.clients = atoi(argv[3]);
+  load.rate = atof(argv[4]);
+  load.seconds = atof(argv[5]);
   if (load.clients < 1 || load.clients > MOST_CLIENTS || load.rate < 0 || !(load.seconds > 0)) {
-    fprintf(stderr, "memload: 1 to %d clients, a rate of 0 or more and some seconds are needed\n", MOST_CLIENTS);
+    fprintf(stderr, "clients: 1 to %d clients, a rate of 0 or more and some seconds are needed\n", MOST_CLIENTS);
     return 2;
   }
   signal(SIGTERM, end);
-  if (argc > 5 && fork() == 0) {
+  if (argc > 6 && fork() == 0) {
     prctl(PR_SET_PDEATHSIG, SIGKILL);
-    execv(argv[5], argv + 5);
+    execv(argv[6], argv + 6);
     die("starting the server");
   }
   int fd = connected();
-  for (unsigned key = 0; key < KEYS && !over; key++)
+  for (unsigned key = 0; key < KEYS && !over && !load.web; key++)
     set_key(fd, key);
   close(fd);
-  printf("filled\n");
+  printf("loading\n");
   fflush(stdout);
   int64_t begun = now_ns();
   for (int i = 0; i < load.clients; i++) {
