@@ -100,7 +100,7 @@ func ManPage() string {
 	m.paragraph(manBugs)
 	m.section("SEE ALSO")
 	m.WriteString(".BR perf (1),\n.BR coz (1),\n.BR bpftrace (8),\n.BR debuginfod (8),\n.BR capabilities (7)\n")
-	m.paragraph("docs/index.md lists all documents, in the order in which they help. "+
+	m.paragraph("docs/index.md lists all documents, in the order in which they help. " +
 		"A package has them in /usr/share/doc/whatif.")
 	return m.String()
 }
