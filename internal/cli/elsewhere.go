@@ -199,6 +199,11 @@ func (c *comparison) experimentsThere(runs []*profile.Data) (there []*profile.Da
 		if len(on.Experiments) == 0 {
 			on.Units = nil
 		}
+		if on.End != nil { // what the run has lost is said of this machine
+			end := *on.End
+			end.Losses = nil
+			on.End = &end
+		}
 		there = append(there, on)
 	}
 	return there
@@ -232,7 +237,9 @@ func (c *comparison) beside(here *analyze.Result, runs []*profile.Data, moved so
 	all.Within = len(d.Experiments) > 0
 	here.AddEstimates(all)
 	there, moves := c.tested(runs)
-	there.AddEstimates(allEstimates(on, d))
+	estimated := allEstimates(on, d)
+	estimated.Within = all.Within
+	there.AddEstimates(estimated)
 	there.Warnings = append(there.Warnings, c.doubts(recorded)...)
 	if _, why := c.standing(d.Run.CPUs); why != "" && len(d.Experiments) > 0 {
 		there.Warnings.Add("device-replay-only", "what it would be on %s is answered by replay only: %s", c.device.Name, why)

@@ -16,8 +16,8 @@ type Standing struct {
 const MostSlowdown = 20
 
 // Standing gives the standing speed-up for the device. Where the classes differ by too much there is none, and why is
-// the reason: a thread in the fastest class would make the others wait for nearly all of the time. All time on a core is
-// of one class here.
+// the reason: a thread in the fastest class would make the others wait for nearly all of the time. All time on a core
+// is of one class here.
 func (f *Factors) Standing() (s Standing, why string) {
 	ratio := func(c Class) float64 {
 		if factor, ok := f.Of(c); ok {

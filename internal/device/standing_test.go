@@ -28,7 +28,7 @@ func TestStanding(t *testing.T) {
 			t.Errorf("%v: none is %v", c.ratios, s.None())
 		}
 	}
-	if _, why := standingOf(map[Class]float64{CPU: 0.5, Memory: 0.3}); !strings.Contains(why, "cannot tell time that waits") {
+	if _, why := standingOf(map[Class]float64{CPU: 0.5, Memory: 0.3}); !strings.Contains(why, "cannot tell time") {
 		t.Errorf("slower memory gives %q", why)
 	}
 	if s, why := standingOf(map[Class]float64{CPU: 0.5, Memory: 0.45}); why != "" || s.Disk != 0.5 {
