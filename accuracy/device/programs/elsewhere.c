@@ -260,9 +260,9 @@ static void disk_compute(void) {
 
 /* For a disk that is really limited: limits count for a tenth of a second. */
 static void disk_limited(void) {
-  thread(computing, (void *)700000);
+  thread(computing, (void *)250000);
   for (;; visit()) {
-    for (long n = shrunk(300); n > 0; n--)
+    for (long n = shrunk(120); n > 0; n--)
       if (READ_PAGE() != sizeof page) // TARGET disk_limited
         die("reading");
     meet();
