@@ -24,8 +24,8 @@ func (d *device) longer(t float64) float64 {
 	return t
 }
 
-// limitDisk makes a group of processes that may read the disk of /var/tmp, where programs have their files, so often in a
-// second. It gives the group's directory.
+// limitDisk makes a group of processes that may read the disk of /var/tmp, where programs have their files, so often
+// in a second. It gives the group's directory.
 func limitDisk(reads float64) (dir string, err error) {
 	disk, err := diskOf("/var/tmp")
 	if err != nil {

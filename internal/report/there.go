@@ -18,7 +18,7 @@ type There struct {
 	Factors      any // how the two differ, for JSON
 	Here, There  *analyze.Result
 	Memory       analyze.Estimate // percent of the recorded CPU time that waits for memory
-	Moves        []Answer         // what the device itself does to each metric of each point: a slower one has a gain below 0
+	Moves        []Answer         // what the device itself does to each metric of each point: a slower one gains less than 0
 }
 
 // A pair is what a unit does to one metric of a point, on both machines. The places are those in the order by gain;

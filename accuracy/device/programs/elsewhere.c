@@ -359,7 +359,8 @@ int main(int argc, char **argv) {
     void (*run)(void);
     int disk;
   } cases[] = {{"lu_cholesky", lu_cholesky, 0}, {"lu_stream", lu_stream, 0}, {"lu_net", lu_net, 0},
-               {"disk_compute", disk_compute, 1}, {"disk_limited", disk_limited, 1}, {"two_nets", two_nets, 0}, {"pipeline", pipeline, 1},
+               {"disk_compute", disk_compute, 1},
+               {"disk_limited", disk_limited, 1}, {"two_nets", two_nets, 0}, {"pipeline", pipeline, 1},
                {"lock_disk", lock_disk, 1}, {"sleep_compute", sleep_compute, 0}, {"crowd", crowd, 0}};
   const char *bytes = getenv("NET_BYTES"), *at = getenv("NET_PORT");
   port = at ? atoi(at) : 0;
