@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"whatif/internal/estimate"
 	"whatif/internal/profile"
 	"whatif/internal/recording"
 	"whatif/internal/testing/realkernel"
@@ -178,5 +179,52 @@ func TestRecordedVisits(t *testing.T) {
 				t.Errorf("no thread of the program among %+v", rec.Threads[:min(3, len(rec.Threads))])
 			}
 		})
+	}
+}
+
+// A recording says which code waits for memory.
+func TestRecordedMemory(t *testing.T) {
+	realkernel.Need(t)
+	program := realkernel.Compile(t, "testdata/walk.c")
+	rec := recorded(t, []string{"-p", "func:visited"}, program, "150")
+	if rec.Cache == 0 {
+		t.Error("the size of the caches is not known")
+	}
+	readings, met := 0, map[string][2]int{} // samples of a function: behind an access, and not
+	for _, w := range rec.Windows {
+		for _, e := range w.Events {
+			if e.Kind != recording.Sample || e.Stack < 0 {
+				continue
+			}
+			if _, again := e.Reading(); again > 0 {
+				readings++
+			}
+			f := rec.Frames[rec.Stacks[e.Stack][0]]
+			n := met[f.Function]
+			if f.Access == recording.BehindAccess {
+				n[0]++
+			} else {
+				n[1]++
+			}
+			met[f.Function] = n
+		}
+	}
+	t.Logf("%d samples with readings; %v", readings, met)
+	if n := met["walk"]; n[0] < 9*n[1] || readings < n[0]+n[1] {
+		t.Errorf("walk was met %v times, %d samples have readings", n, readings)
+	}
+	if n := met["compute"]; n[1] < 9*n[0] || n[1] == 0 {
+		t.Errorf("compute was met %v times", n)
+	}
+	e, err := estimate.Open(rec, estimate.Options{Kind: "func"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	share := map[string]float64{}
+	for _, u := range e.All().Units {
+		share[u.Unit.Name] = u.Memory.Value
+	}
+	if !e.MemoryKnown() || share["walk"] < 30 || share["compute"] > 15 {
+		t.Errorf("waiting for memory: %v", share)
 	}
 }

@@ -34,19 +34,16 @@ func (s *study) emulate(ctx context.Context) (*emulation, error) {
 	file := func(name string) string { return filepath.Join(build, name) }
 	e.program, e.here, e.there = file("elsewhere-arm64"), file("here.json"), file("arm64.json")
 	whatif := file("whatif-arm64")
+	for _, old := range []string{e.here, e.there} {
+		_ = os.Remove(old) // it may not be there
+	}
 	source := filepath.Join(s.rig.Root(), "accuracy", source)
-	if err := output(ctx, []string{compiler, "-O2", "-static", "-pthread", "-o", e.program, source, "-lm"}, nil); err != nil {
-		return nil, err
-	}
-	if err := output(ctx, []string{"env", "GOARCH=arm64", "CGO_ENABLED=0", "go", "build", "-C", s.rig.Root(), "-o", whatif,
-		"./cmd/whatif"}, nil); err != nil {
-		return nil, err
-	}
 	for _, args := range [][]string{
+		{compiler, "-O2", "-static", "-pthread", "-o", e.program, source, "-lm"},
+		{"env", "GOARCH=arm64", "CGO_ENABLED=0", "go", "build", "-C", s.rig.Root(), "-o", whatif, "./cmd/whatif"},
 		{s.rig.Command(), "device", "--anyway", "--dir", build, "--name", "here", "-o", e.here},
 		{e.emulator, whatif, "device", "--anyway", "--dir", build, "--name", arm64, "-o", e.there},
 	} {
-		_ = os.Remove(args[len(args)-1]) // it may not be there
 		if err := output(ctx, args, nil); err != nil {
 			return nil, err
 		}

@@ -14,7 +14,7 @@ import (
 
 // slower is how many times as long programs with a limited disk run: the kernel counts reads in tenths of a second, so
 // their visits take as long as the visits of others take milliseconds.
-const slower = 6
+const slower = 3
 
 // longer is a length of time for a device.
 func (d *device) longer(t float64) float64 {
@@ -24,8 +24,8 @@ func (d *device) longer(t float64) float64 {
 	return t
 }
 
-// limitDisk makes a group of processes that may read the disk of /var/tmp, where programs have their files, so often in a
-// second. It gives the group's directory.
+// limitDisk makes a group of processes that may read the disk of /var/tmp, where programs have their files, so often
+// in a second. It gives the group's directory.
 func limitDisk(reads float64) (dir string, err error) {
 	disk, err := diskOf("/var/tmp")
 	if err != nil {

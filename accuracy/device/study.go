@@ -131,7 +131,8 @@ func (s *study) truth(ctx context.Context, p *place, r *row) error {
 		variables = nil // the queue or the disk is slower, and nothing else
 	}
 	rate := func(percent int) (float64, error) {
-		args := append(append(p.command(variables), s.executed(d)...), d.program, strconv.Itoa(percent), number(d.longer(s.seconds)))
+		args := append(append(p.command(variables), s.executed(d)...), d.program, strconv.Itoa(percent),
+			number(d.longer(s.seconds)))
 		is, foreign, err := undisturbed(s.tries, func() (float64, error) {
 			b, err := s.rig.Bare(ctx, args...)
 			if err != nil {

@@ -11,11 +11,11 @@
 #include "rings.h"
 
 /*
- * Lines of a group are read one after the other, each when the one before is there: hardware can't
+ * Lines of a group are read one after the other, each when the one before is there: hardware cannot
  * fetch them together. They are far from each other, so that it does not foresee them either.
  */
 #define GROUP_LINES 8
-/* Between two lines of a group are those of others: two cache lines each, as hardware fetches pairs. */
+/* Between two lines of a group are those of others, two cache lines each: it fetches pairs. */
 #define SLOTS 24
 #define SLOT_WORDS 16
 #define LINE_WORDS (SLOTS * SLOT_WORDS)

@@ -68,8 +68,8 @@ func (w *elsewhere) compare(name string) (*comparison, error) {
 	return c, nil
 }
 
-// splitMemory decides whether time that waits for memory is told apart. A recording of an older whatif, or of a processor
-// the code of which whatif does not know, does not say which time that is.
+// splitMemory decides whether time that waits for memory is told apart. A recording of an older whatif, or of a
+// processor the code of which whatif does not know, does not say which time that is.
 func (c *comparison) splitMemory(here *estimate.Estimator) error {
 	memory, known := c.factors.Of(device.Memory)
 	cpu, also := c.factors.Of(device.CPU)

@@ -141,7 +141,8 @@ func TestMemoryOnDevice(t *testing.T) {
 		t.Errorf("%+v", e.Device)
 	}
 	text := whatif(t, "report", "--device", "mem=0.25", name)
-	if !strings.Contains(text, "of the recorded CPU time waits for memory") || !strings.Contains(text, "limited by memory") {
+	if !strings.Contains(text, "of the recorded CPU time waits for memory") ||
+		!strings.Contains(text, "limited by memory") {
 		t.Error(text)
 	}
 }

@@ -35,10 +35,10 @@ func measureMemory(r *recording.Recording) (m memoryWaits) {
 	sites := map[recording.Frame]*site{}
 	of := make([]*site, len(r.Stacks))
 	for i, s := range r.Stacks {
-		if len(s) == 0 {
+		f := innermost(r, s)
+		if f == nil {
 			continue
 		}
-		f := &r.Frames[s[0]]
 		key := recording.Frame{Function: f.Function, Binary: f.Binary, File: f.File}
 		if sites[key] == nil {
 			sites[key] = &site{}
@@ -50,10 +50,10 @@ func measureMemory(r *recording.Recording) (m memoryWaits) {
 	for i := range r.Windows {
 		for j := range r.Windows[i].Events {
 			e := &r.Windows[i].Events[j]
-			if e.Kind != recording.Sample || e.Stack < 0 || of[e.Stack] == nil {
+			if e.Kind != recording.Sample || e.Stack < 0 || int(e.Stack) >= len(of) || of[e.Stack] == nil {
 				continue
 			}
-			f := &r.Frames[r.Stacks[e.Stack][0]]
+			f := innermost(r, r.Stacks[e.Stack])
 			all++
 			whole.take(f, e)
 			of[e.Stack].take(f, e)
@@ -68,6 +68,14 @@ func measureMemory(r *recording.Recording) (m memoryWaits) {
 		m.share[atLeast][i], m.share[mostLikely][i], m.share[atMost][i] = c.judge(s)
 	}
 	return m
+}
+
+// innermost is the frame that a sample met; nil: there is none.
+func innermost(r *recording.Recording, s recording.Stack) *recording.Frame {
+	if len(s) == 0 || s[0] < 0 || int(s[0]) >= len(r.Frames) {
+		return nil
+	}
+	return &r.Frames[s[0]]
 }
 
 // leastKnown is the part of the samples of which the instruction must be known, so that anything is said: with less,
@@ -117,15 +125,15 @@ func newCaches(r *recording.Recording, whole *site) caches {
 	return c
 }
 
-// refilled is the part of the time in which a core waits at most, if it waits for each line that the program replaces in
-// the core's own caches; NaN: not known.
+// refilled is the part of the time in which a core waits at most, if it waits for each line that the program replaces
+// in the core's own caches; NaN: not known.
 //
 // If a line is replaced in some time with the chance p, reading it takes p times the latency of what is beyond the
 // caches longer, on average. The program has then replaced p times all lines of the caches, and has waited for each of
-// them at most that latency: as much longer as reading the lines of the whole cache would take. Caches replace what was
-// not read for long, so p is less for young lines: that of the age at which it says most counts. What else runs, on the
-// core's other thread or on the host of a virtual machine, replaces lines, too, but not always: the quickest tenth of the
-// readings counts.
+// them at most that latency: as much longer as reading the lines of the whole cache would take. Caches replace what
+// was not read for long, so p is less for young lines: that of the age at which it says most counts. What else runs,
+// on the core's other thread or on the host of a virtual machine, replaces lines, too, but not always: the quickest
+// tenth of the readings counts.
 func (c *caches) refilled(s *site) float64 {
 	part := math.NaN()
 	for i, after := range recording.ReadAfter {
@@ -149,17 +157,18 @@ func quick(list []int) float64 {
 }
 
 // dearer is how many times as long as readings say a program may wait, by the age of the lines. They take it that all
-// lines of the caches are replaced alike, and that an access takes as long as theirs. Lines of the sample before are read
-// more slowly only if the program replaces very many lines, or, as they are on several pages, translations of addresses:
-// if it goes about in memory. Then an access needs a translation, too, and waits 4 to 8 times as long. Older lines are
-// also replaced by what the core has fetched in advance, for which it hardly waits.
+// lines of the caches are replaced alike, and that an access takes as long as theirs. Lines of the sample before are
+// read more slowly only if the program replaces very many lines, or, as they are on several pages, translations of
+// addresses: if it goes about in memory. Then an access needs a translation, too, and waits 4 to 8 times as long.
+// Older lines are also replaced by what the core has fetched in advance, for which it hardly waits.
 var dearer = [len(recording.ReadAfter)]float64{8, 3, 3}
 
 // judge gives the part of the time at a site that waits for memory: at least, most likely, at most.
 //
-// A core that waits for a load is met behind it. So of the time in which it does not wait, the part behind accesses is that
-// of the instructions there, and the rest of what is met there is waiting (landed). It may wait for its own caches, which
-// is no waiting for memory. So what it waits for memory is bounded by how much of its caches it replaces (refilled).
+// A core that waits for an access is met behind it. So of the time in which it does not wait, the part behind accesses is
+// that of the instructions there, and the rest of what is met there is waiting (landed). It may wait for its own
+// caches, which is no waiting for memory. So what it waits for memory is bounded by how much of its caches it replaces
+// (refilled).
 func (c *caches) judge(s *site) (low, share, high float64) {
 	if s == nil || s.samples == 0 {
 		return 0, 0, 1

@@ -201,7 +201,8 @@ func (c *code) frames(number uint16, offset uint64, sampled bool) []recording.Fr
 	return frames
 }
 
-// access tells whether an access of memory ends before an instruction, and how many percent of those around it are alike.
+// access tells whether an access of memory ends before an instruction, and how many percent of those around it are
+// alike.
 func (c *code) access(b *symbol.Binary, offset uint64) (recording.Access, uint8) {
 	behind, share, err := b.Access(offset)
 	switch {

@@ -16,9 +16,9 @@ var csvThereHead = []string{"unit", "name", "file", "line", "func", "binary", "p
 	"gain_here", "gain_here_low", "gain_here_high", "verdict_here", "rank_here",
 	"gain_there", "gain_there_low", "gain_there_high", "verdict_there", "rank_there", "refused"}
 
-// CSVThere writes the result on both machines in the format of RFC 4180: a row for each unit, point, metric and speed-up
-// that is known on one of them; one without a speed-up for a unit of which nothing is. Gains are percent, unknown ones
-// are empty.
+// CSVThere writes the result on both machines in the format of RFC 4180: a row for each unit, point, metric and
+// speed-up that is known on one of them; one without a speed-up for a unit of which nothing is. Gains are percent,
+// unknown ones are empty.
 func CSVThere(w io.Writer, t *There, opt Options) error {
 	out := csv.NewWriter(w)
 	out.UseCRLF = true

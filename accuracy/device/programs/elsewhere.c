@@ -260,9 +260,9 @@ static void disk_compute(void) {
 
 /* For a disk that is really limited: limits count for a tenth of a second. */
 static void disk_limited(void) {
-  thread(computing, (void *)700000);
+  thread(computing, (void *)250000);
   for (;; visit()) {
-    for (long n = shrunk(300); n > 0; n--)
+    for (long n = shrunk(120); n > 0; n--)
       if (READ_PAGE() != sizeof page) // TARGET disk_limited
         die("reading");
     meet();
@@ -359,7 +359,8 @@ int main(int argc, char **argv) {
     void (*run)(void);
     int disk;
   } cases[] = {{"lu_cholesky", lu_cholesky, 0}, {"lu_stream", lu_stream, 0}, {"lu_net", lu_net, 0},
-               {"disk_compute", disk_compute, 1}, {"disk_limited", disk_limited, 1}, {"two_nets", two_nets, 0}, {"pipeline", pipeline, 1},
+               {"disk_compute", disk_compute, 1},
+               {"disk_limited", disk_limited, 1}, {"two_nets", two_nets, 0}, {"pipeline", pipeline, 1},
                {"lock_disk", lock_disk, 1}, {"sleep_compute", sleep_compute, 0}, {"crowd", crowd, 0}};
   const char *bytes = getenv("NET_BYTES"), *at = getenv("NET_PORT");
   port = at ? atoi(at) : 0;

@@ -39,7 +39,8 @@ static void run_chase(void) {
 }
 
 /* A row of the product of two matrices: the second one is read by columns. */
-__attribute__((noinline)) static void multiply_plain(double *c, const double *a, const double *b, long n, long columns) {
+__attribute__((noinline)) static void multiply_plain(double *c, const double *a, const double *b, long n,
+                                                     long columns) {
   for (long j = 0; j < columns; j++) {
     double sum = 0;
     for (long k = 0; k < n; k++)

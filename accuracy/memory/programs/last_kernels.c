@@ -186,7 +186,8 @@ static void run_pack(void) {
   unsigned char *from = filled(n), *to = filled(2 * PART);
   uint64_t seed = 1;
   for (long i = 0; i < n;)
-    for (long run = 1 + (long)(next_random(&seed) % 8), byte = (long)(next_random(&seed) & 255); run > 0 && i < n; run--)
+    for (long run = 1 + (long)(next_random(&seed) % 8), byte = (long)(next_random(&seed) & 255); run > 0 && i < n;
+         run--)
       from[i++] = (unsigned char)byte;
   for (;; visit(), at = (at + PART) % n)
     kept = (uint64_t)pack(to, from + at, PART);

@@ -66,8 +66,8 @@ func NewAccesses(code []byte, start uint64, arm64 bool) *Accesses {
 // nearby is how many instructions on each side of one in no loop are compared with it.
 const nearby = 16
 
-// At tells of the instruction at an address whether a core is met there that waits for memory, and for which share of the
-// instructions of its innermost loop that is so. ok is false where there is no instruction.
+// At tells of the instruction at an address whether a core is met there that waits for memory, and for which share of
+// the instructions of its innermost loop that is so. ok is false where there is no instruction.
 func (a *Accesses) At(addr uint64) (behind bool, share float64, ok bool) {
 	i, found := slices.BinarySearch(a.addrs, addr)
 	if !found {
