@@ -12,6 +12,7 @@
  *	objects.h	what threads wait at
  *	interrupts.h	what interrupts are about
  *	events.h	switches, wake-ups, samples and visits
+ *	goroutines.h	the same of goroutines
  */
 #include "base/program.h"
 
@@ -19,3 +20,4 @@ char LICENSE[] SEC("license")
 = "Dual MIT/GPL";
 
 #include "record/events.h"
+#include "record/goroutines.h"

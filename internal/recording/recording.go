@@ -17,6 +17,7 @@ type Recording struct {
 	Stacks  []Stack
 	Frames  []Frame
 	Losses  Losses
+	Costs   Costs
 }
 
 // Window is a stretch of time in which everything was recorded. There are several where events came too often to record
@@ -45,10 +46,10 @@ const (
 	Wake               // Other need not wait any more. Cause and Class; ByThread: Thread, Place, Object.
 	Sample             // Thread ran at Stack
 	Visit              // Thread visits Point. Role and Key for a latency.
-	Fork               // Thread makes Other
-	Run                // Thread, a thread of the kernel, begins to run Other, a goroutine; or No goroutine
+	Fork               // Thread makes Other. Place, of a goroutine.
+	Run                // Thread, a thread of the kernel, begins to run Other, a goroutine, or No; the last is in Condition
 	Park               // Thread, a goroutine, waits from now on, for another goroutine or for outside. Place, Object.
-	Ready              // Other, a goroutine, need not wait any more. Cause; ByThread: Thread is a goroutine, or No.
+	Ready              // Other, a goroutine, need not wait any more. Cause, Class; ByThread: a goroutine or No, Place
 )
 
 // Condition is what a thread does that is on no core, or comes from one.
@@ -176,6 +177,16 @@ type Frame struct {
 	Inlined  bool // the next frame of the stack is the code that this one was inlined into
 	InScope  bool // this code can be sped up; time elsewhere belongs to the frame that called it
 	Spins    bool // the instruction is in a loop that waits busily for something
+}
+
+// Costs are for how many ns, on average, it kept a core busy to record an event of a kind, from about the event's time
+// on: without whatif the program would have gone on meanwhile. 0: not known.
+type Costs struct {
+	Switch    int64
+	Wake      int64
+	Sample    int64
+	Visit     int64
+	Goroutine int64 // Run, Park and Ready
 }
 
 // Losses are how much a recording does not have.
