@@ -13,6 +13,7 @@
  *	interrupts.h	what interrupts are about
  *	lines.h		how fast the program replaces what a core's caches have
  *	events.h	switches, wake-ups, samples and visits
+ *	goroutines.h	the same of goroutines
  */
 #include "base/program.h"
 
@@ -20,3 +21,4 @@ char LICENSE[] SEC("license")
 = "Dual MIT/GPL";
 
 #include "record/events.h"
+#include "record/goroutines.h"

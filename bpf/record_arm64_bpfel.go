@@ -105,18 +105,19 @@ type RecordRecordCore struct {
 	Interrupts uint32
 	Source     uint32
 	Sender     uint32
-	Pad        uint32
+	Walks      uint32
 	Window     uint64
 	Left       uint64
 	Written    uint64
 	Lost       uint64
-	Measured   uint64
-	Spent      uint64
+	Measured   [16]uint64
+	Spent      [16]uint64
 	Samples    uint64
 	Wakes      uint64
 	Switches   uint64
 	Unknown    uint64
-	_          [32]byte
+	Probed     uint64
+	_          [40]byte
 }
 
 type RecordRecordKind uint32
@@ -129,9 +130,13 @@ const (
 	RecordRecordKindRECORD_VISIT  RecordRecordKind = 4
 	RecordRecordKindRECORD_FORK   RecordRecordKind = 5
 	RecordRecordKindRECORD_EXEC   RecordRecordKind = 6
-	RecordRecordKindRECORD_STACK  RecordRecordKind = 7
-	RecordRecordKindRECORD_FILE   RecordRecordKind = 8
-	RecordRecordKindRECORD_TABLE  RecordRecordKind = 9
+	RecordRecordKindRECORD_RUN    RecordRecordKind = 7
+	RecordRecordKindRECORD_PARK   RecordRecordKind = 8
+	RecordRecordKindRECORD_READY  RecordRecordKind = 9
+	RecordRecordKindRECORD_STACK  RecordRecordKind = 10
+	RecordRecordKindRECORD_FILE   RecordRecordKind = 11
+	RecordRecordKindRECORD_TABLE  RecordRecordKind = 12
+	RecordRecordKindRECORD_KINDS  RecordRecordKind = 16
 )
 
 type RecordRecordLimit uint32
@@ -154,6 +159,7 @@ const (
 	RecordRecordObjectOBJECT_PROCESS      RecordRecordObject = 6
 	RecordRecordObjectOBJECT_SHARED_FUTEX RecordRecordObject = 7
 	RecordRecordObjectOBJECT_POLL_CALL    RecordRecordObject = 8
+	RecordRecordObjectOBJECT_OF_RUNTIME   RecordRecordObject = 9
 )
 
 type RecordRecordPlace struct {
@@ -236,7 +242,9 @@ const (
 	RecordMapTrails                    = "trails"
 	RecordProgFindLevel                = "find_level"
 	RecordProgIdentify                 = "identify"
+	RecordProgOnRecordMoment           = "on_record_moment"
 	RecordProgOnRecordPoint            = "on_record_point"
+	RecordProgOnSingleRecordMoment     = "on_single_record_moment"
 	RecordProgOnSingleRecordPoint      = "on_single_record_point"
 	RecordProgRecordExec               = "record_exec"
 	RecordProgRecordExit               = "record_exit"
@@ -317,7 +325,9 @@ type RecordSpecs struct {
 type RecordProgramSpecs struct {
 	FindLevel                *ebpf.ProgramSpec `ebpf:"find_level"`
 	Identify                 *ebpf.ProgramSpec `ebpf:"identify"`
+	OnRecordMoment           *ebpf.ProgramSpec `ebpf:"on_record_moment"`
 	OnRecordPoint            *ebpf.ProgramSpec `ebpf:"on_record_point"`
+	OnSingleRecordMoment     *ebpf.ProgramSpec `ebpf:"on_single_record_moment"`
 	OnSingleRecordPoint      *ebpf.ProgramSpec `ebpf:"on_single_record_point"`
 	RecordExec               *ebpf.ProgramSpec `ebpf:"record_exec"`
 	RecordExit               *ebpf.ProgramSpec `ebpf:"record_exit"`
@@ -453,7 +463,9 @@ type RecordVariables struct {
 type RecordPrograms struct {
 	FindLevel                *ebpf.Program `ebpf:"find_level"`
 	Identify                 *ebpf.Program `ebpf:"identify"`
+	OnRecordMoment           *ebpf.Program `ebpf:"on_record_moment"`
 	OnRecordPoint            *ebpf.Program `ebpf:"on_record_point"`
+	OnSingleRecordMoment     *ebpf.Program `ebpf:"on_single_record_moment"`
 	OnSingleRecordPoint      *ebpf.Program `ebpf:"on_single_record_point"`
 	RecordExec               *ebpf.Program `ebpf:"record_exec"`
 	RecordExit               *ebpf.Program `ebpf:"record_exit"`
@@ -479,7 +491,9 @@ func (p *RecordPrograms) Close() error {
 	return _RecordClose(
 		p.FindLevel,
 		p.Identify,
+		p.OnRecordMoment,
 		p.OnRecordPoint,
+		p.OnSingleRecordMoment,
 		p.OnSingleRecordPoint,
 		p.RecordExec,
 		p.RecordExit,

@@ -228,3 +228,40 @@ func TestRecordedMemory(t *testing.T) {
 		t.Errorf("waiting for memory: %v", share)
 	}
 }
+
+// The goroutines of a program in Go are in the recording, each with what it waits at and what lets it go on, and so is
+// what it took to record that.
+func TestRecordedGoroutines(t *testing.T) {
+	realkernel.Need(t)
+	rec := recorded(t, []string{"-p", "func:main.done"}, buildGo(t, "./testdata/gohandover", "-ldflags="))
+	n := make(map[recording.Kind]int)
+	visits, takes := 0, 0
+	for _, w := range rec.Windows {
+		for _, e := range w.Events {
+			switch n[e.Kind]++; e.Kind {
+			case recording.Visit:
+				visits++
+			case recording.Park:
+				if e.Place >= 0 && e.Object >= 0 && rec.Objects[e.Object].Kind == recording.Channel &&
+					strings.HasPrefix(functionAt(rec, e.Place), "main.take") {
+					takes++
+				}
+			}
+		}
+	}
+	t.Logf("%d visits, %d parks where items are taken, events %v, costs %+v", visits, takes, n, rec.Costs)
+	if visits < 50 || takes < visits*8/10 || n[recording.Ready] < visits*8/10 || n[recording.Run] < visits*8/10 {
+		t.Error("goroutines are missing")
+	}
+	if rec.Costs.Goroutine <= 0 || rec.Costs.Visit <= 0 || rec.Costs.Switch <= 0 {
+		t.Errorf("costs %+v", rec.Costs)
+	}
+}
+
+// functionAt is the innermost function of a place.
+func functionAt(rec *recording.Recording, place int32) string {
+	if at := rec.Places[place].Stack; at >= 0 && len(rec.Stacks[at]) > 0 && rec.Stacks[at][0] >= 0 {
+		return rec.Frames[rec.Stacks[at][0]].Function
+	}
+	return ""
+}

@@ -8,6 +8,7 @@
 
 #include "../vtime/credit.h"
 #include "../vtime/level.h"
+#include "moments.h"
 #include "places.h"
 
 /*
@@ -54,22 +55,6 @@ enum cost {
 	COST_RETURN,   /* a probe on a return, and on the entry as above */
 	COST_RETURN_STEPPED,
 	COST_MAX = 8,
-};
-
-/*
- * What a probe on a Go runtime function means. It is in the probe's cookie, where other probes have
- * a point.
- */
-enum go_moment {
-	GO_SLEEPS,
-	GO_WAKES,
-	GO_PARKS,  /* it begins to wait */
-	GO_YIELDS, /* it could run on, but lets others run */
-	/* it is stopped until another goroutine, such as the garbage collector, lets it continue */
-	GO_STOPS,
-	GO_ENDS,
-	GO_READY, /* it, or a new goroutine, is put into a run queue */
-	GO_RUNS,  /* a thread begins to run it */
 };
 
 /* The next field begins on a cache line of its own. */

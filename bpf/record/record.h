@@ -22,10 +22,19 @@ enum record_kind {
 	/* Always: */
 	RECORD_FORK, /* thread makes other, of process extra */
 	RECORD_EXEC, /* thread runs another program */
+	/*
+	 * In a window, of goroutines: other and extra (from bit 32 on) are the goroutine's address.
+	 * thread begins to run it; or, with a condition, runs it no more:
+	 */
+	RECORD_RUN,
+	RECORD_PARK,  /* it waits from now on; place, object */
+	/* it need not wait any more, or is new; class: it goes before others; place */
+	RECORD_READY,
 	/* Questions, and what records refer to: */
 	RECORD_STACK, /* place, at object (address) and stack pointer; frames follow */
 	RECORD_FILE,  /* file number extra is the place that follows */
 	RECORD_TABLE, /* a stack led to a page without a table: the place that follows */
+	RECORD_KINDS = 16, /* room for so many */
 };
 
 enum record_condition {
@@ -53,6 +62,7 @@ enum record_object {
 	OBJECT_PROCESS,
 	OBJECT_SHARED_FUTEX, /* of several processes: the object is its place in a file */
 	OBJECT_POLL_CALL,    /* poll, select: the object is the address of the first argument */
+	OBJECT_OF_RUNTIME,   /* Go's channels and locks: the address of the runtime's lock */
 };
 
 /* What a core runs besides threads of the target. */
@@ -117,17 +127,18 @@ struct record_core {
 	u32 interrupts; /* depth of interrupt and softirq handlers */
 	u32 source;	/* what they are about, innermost first: an enum interrupt in 4 bits each */
 	u32 sender;	/* the thread that last put a packet on the loopback device */
-	u32 pad;
+	u32 walks;	/* stacks that were followed; see goroutines.h */
 	u64 window; /* of which left is */
 	u64 left;   /* records for which there is room in the window */
 	u64 written;
 	u64 lost;     /* that found no room in the ring */
-	u64 measured; /* records of which the time was taken: */
-	u64 spent;    /* ns */
+	u64 measured[RECORD_KINDS]; /* records of which the time was taken: */
+	u64 spent[RECORD_KINDS];    /* ns */
 	u64 samples;
 	u64 wakes;
 	u64 switches;
 	u64 unknown; /* stacks that ended before their outermost frame */
+	u64 probed;  /* visits to probes on Go's runtime, of all processes with the binary */
 } __attribute__((aligned(128)));
 
 /* A process of the target. */

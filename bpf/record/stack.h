@@ -243,6 +243,10 @@ static long on_followed(u32 i, struct following *f)
 /* Follows the user's stack of the current thread, into trails. */
 static __always_inline void follow_stack(struct following *f, struct task_struct *task, u64 space)
 {
+	struct record_core *c = record_core();
+
+	if (c)
+		c->walks++;
 	f->space = space;
 	f->stamp = stamp_of_code(task);
 	f->hash = 1;

@@ -63,7 +63,7 @@ func (e *Estimator) Ask(q Question) (answers []Answer) {
 				slope := (found[n].gain - smaller[n].gain) / (1 - less)
 				a.Gain = interval(found[n], doubts{
 					sampling: slope * q.shareError(), deviation: m.deviation, most: q.most(), size: 1,
-					waking: e.machine.Waking(),
+					waking: e.machine.Waking(), taken: e.machine.Taken(),
 				})
 			}
 			answers = append(answers, a)

@@ -73,6 +73,7 @@ type machine interface {
 	Understood(simulate.Outcome) bool
 	Flooded() bool
 	Waking() float64
+	Taken() float64
 }
 
 // Estimator answers questions about one recording.
@@ -116,7 +117,7 @@ func newEstimator(r *recording.Recording, m machine, doubt string, opt Options) 
 	e := &Estimator{rec: r, machine: m, opt: opt, doubt: doubt, code: newCode(r), time: measureTimes(r),
 		memory: measureMemory(r)}
 	if e.doubt == "" {
-		e.points = newBases(r, m.Run(simulate.Change{}))
+		e.points = newBases(r, m.Run(simulate.Change{}), m.Run(simulate.Change{Costs: true}))
 	}
 	return e
 }
@@ -175,7 +176,7 @@ func outside(r *recording.Recording) float64 {
 
 // recordedPoints are the points as they were recorded.
 func (e *Estimator) recordedPoints() (all []analyze.EstimatedPoint) {
-	was := recorded(e.rec)
+	was := asRecorded(e.rec)
 	for k, p := range e.rec.Points {
 		point := analyze.EstimatedPoint{Name: p.Name}
 		var latencies []float64
@@ -229,7 +230,7 @@ func (e *Estimator) effects(u *Unit) (all []analyze.EstimatedEffect) {
 			m := &e.points[k].metrics[i]
 			effect := analyze.EstimatedEffect{Point: e.rec.Points[k].Name, Metric: m.metric, Refused: m.refused}
 			if m.refused == "" {
-				effect.Levels = c.levels(n, m, u, e.machine.Waking())
+				effect.Levels = c.levels(n, m, u, e.machine)
 			}
 			all = append(all, effect)
 			n++

@@ -282,3 +282,14 @@ func TestWaking(t *testing.T) {
 		t.Errorf("%.1f ± %.1f, without waking %.1f ± %.1f", g.Value, g.Half(), sure.Value, sure.Half())
 	}
 }
+
+// TestTaken: where other programs had a third of the time, an estimate may be off by a third.
+func TestTaken(t *testing.T) {
+	p := newProgram(random(7), 900)
+	sure := gainAt(t, newEstimator(p.record(), p, "", Options{}).All(), "a.c:1", analyze.Throughput, 60)
+	p.taken = 0.33
+	g := gainAt(t, newEstimator(p.record(), p, "", Options{}).All(), "a.c:1", analyze.Throughput, 60)
+	if g.Value != sure.Value || g.Half() < 2*sure.Half() {
+		t.Errorf("%.1f ± %.1f, with nothing beside it %.1f ± %.1f", g.Value, g.Half(), sure.Value, sure.Half())
+	}
+}

@@ -18,7 +18,7 @@ type program struct {
 	spare          float64 // ns of each visit in which another bottleneck is busy; 0: none
 	latencies      bool
 	flooded        bool
-	waking         float64
+	waking, taken  float64
 	calls          func()
 }
 
@@ -49,6 +49,8 @@ func (p *program) Understood(simulate.Outcome) bool { return true }
 func (p *program) Flooded() bool { return p.flooded }
 
 func (p *program) Waking() float64 { return p.waking }
+
+func (p *program) Taken() float64 { return p.taken }
 
 func (p *program) Run(c simulate.Change) simulate.Outcome {
 	if p.calls != nil {

@@ -14,6 +14,7 @@ type doubts struct {
 	most      float64 // the most that the change can gain
 	size      float64 // of the change: the speed-up, or 1
 	waking    float64 // the part of the time in which idle cores woke up
+	taken     float64 // the part of its time in which other programs had the target's cores
 }
 
 // interval turns a gain into an estimate in percent.
@@ -32,9 +33,9 @@ func interval(m measured, d doubts) analyze.Estimate {
 // changed: one factor for the first three, so that 90 to 92% of the levels of all programs but one are within.
 // docs/estimates.md has how well that holds for the one that was left out.
 const (
-	modelPart   = 0.1  // of the gain
-	modelFloor  = 0.01 // of the speed-up
-	modelWaking = 0.7  // of the speed-up, times the square root of the part of the time in which idle cores wake up
+	modelPart   = 0.085  // of the gain
+	modelFloor  = 0.0085 // of the speed-up
+	modelWaking = 0.6    // of the speed-up, times the square root of the part of the time in which idle cores wake up
 	// modelReach is how many times a unit's own time its speed-up can count: others wait for it.
 	modelReach = 3
 )
@@ -45,13 +46,15 @@ const (
 // is taken to be off by a tenth as well: of the gain, and of what the change could have gained, in case the program
 // waits for something else than it seems.
 //
+// So it is with the time in which other programs had the cores: nothing says when they would have had them otherwise.
+//
 // What it does not show: with a change, other threads wait and other cores sleep than in the recording. What that costs
 // is taken from the recording; how fast a core is after it has slept, or which of two threads comes first, it does not
 // tell. So the more of the time idle cores need to run what was woken, the less is known. Programs without waits have
 // only the other terms.
 func modelError(gain float64, d doubts) float64 {
 	reach := min(d.size, modelReach*d.most)
-	return math.Hypot(math.Abs(d.deviation)*math.Hypot(gain, d.most),
+	return math.Hypot(math.Hypot(d.deviation, d.taken)*math.Hypot(gain, d.most),
 		math.Hypot(modelPart*gain, reach*math.Hypot(modelFloor, modelWaking*math.Sqrt(d.waking))))
 }
 

@@ -143,7 +143,7 @@ func (c *curves) every(metric int) (all []measured) {
 }
 
 // levels gives the estimates of one metric at every step, with their intervals.
-func (c *curves) levels(metric int, m *metricBase, u *Unit, waking float64) (all []analyze.Level) {
+func (c *curves) levels(metric int, m *metricBase, u *Unit, on machine) (all []analyze.Level) {
 	steps := c.every(metric)
 	for i := 1; i < len(steps); i++ {
 		rise := math.Abs(steps[i].gain - steps[i-1].gain) // in one step, on the steeper side
@@ -154,7 +154,7 @@ func (c *curves) levels(metric int, m *metricBase, u *Unit, waking float64) (all
 		steps[i].slack = math.Hypot(steps[i].slack, c.ratioError(metric, i*step))
 		all = append(all, analyze.Level{Speedup: i * step, Gain: interval(steps[i], doubts{
 			sampling: rise * float64(i) * u.shareError(), deviation: m.deviation, most: part * u.most() / 100, size: part,
-			waking: waking,
+			waking: on.Waking(), taken: on.Taken(),
 		})})
 	}
 	return all

@@ -63,9 +63,10 @@ func (m measured) orUpTo(other measured) measured {
 	return m
 }
 
-// newBases prepares the points of a recording, from its run without a change.
-func newBases(r *recording.Recording, same simulate.Outcome) []pointBase {
-	was := recorded(r)
+// newBases prepares the points of a recording, from its run without a change, and from the run that also has what
+// recording took of the time: this one must be what was recorded.
+func newBases(r *recording.Recording, same, recorded simulate.Outcome) []pointBase {
+	was := asRecorded(r)
 	bases := make([]pointBase, len(r.Points))
 	for k, p := range r.Points {
 		b := &bases[k]
@@ -82,7 +83,7 @@ func newBases(r *recording.Recording, same simulate.Outcome) []pointBase {
 			mb.drawn = b.drawn.values(&mb.base, mb.quantile)
 			mb.refused = b.refuse(&mb, n)
 			if mb.refused == "" {
-				mb.judge(b.sums(&mb, was, k, b.requests(was, k)))
+				mb.judge(b.sums(&mb, recorded, k, b.requests(recorded, k)), b.sums(&mb, was, k, b.requests(was, k)))
 			}
 			b.metrics = append(b.metrics, mb)
 		}
@@ -127,9 +128,9 @@ func (b *pointBase) refuse(m *metricBase, visits int) string {
 	return ""
 }
 
-// judge compares the run without a change with the recording.
-func (m *metricBase) judge(was sums) {
-	simulated, real := m.base.value(m.quantile, nil), was.value(m.quantile, nil)
+// judge compares the run that should be as recorded with the recording.
+func (m *metricBase) judge(is, was sums) {
+	simulated, real := is.value(m.quantile, nil), was.value(m.quantile, nil)
 	m.deviation = simulated/real - 1
 	most := mostDeviation
 	if m.quantile > 0 {

@@ -8,8 +8,8 @@ import (
 	"whatif/internal/simulate"
 )
 
-// recorded is the outcome that a perfect simulation without a change would have: the visits as they were recorded.
-func recorded(r *recording.Recording) simulate.Outcome {
+// asRecorded is the outcome that a perfect simulation without a change would have: the visits as they were recorded.
+func asRecorded(r *recording.Recording) simulate.Outcome {
 	type begin struct {
 		point, thread int32
 		key           uint64

@@ -134,6 +134,11 @@ func (s *session) save(result *Recorded, begun time.Time) error {
 	if err := out.Write(profile.Record{Run: &run}); err != nil {
 		return err
 	}
+	if text := s.recorder.Unfollowed(); text != "" {
+		if err := out.Write(profile.Record{Warning: &profile.Warning{Code: "goroutines", Text: text}}); err != nil {
+			return err
+		}
+	}
 	if err := out.WriteRecording(result.Recording); err != nil {
 		return fmt.Errorf("writing the recording: %w", err)
 	}

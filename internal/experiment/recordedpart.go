@@ -23,6 +23,7 @@ type recordedPart struct {
 	points   []point.Spec    // as the recording has them
 	numbers  []uint32        // in the recording, of Config.Points or those that were found instead
 	looked   map[string]bool // names of the binaries in which points were looked for
+	followed map[string]bool // or of those with goroutines
 	recorder *live.Recorder
 }
 
@@ -33,7 +34,7 @@ func (p *recordedPart) prepare(programs []probes.Program, length time.Duration) 
 	if err != nil {
 		return err
 	}
-	p.looked = make(map[string]bool)
+	p.looked, p.followed = make(map[string]bool), make(map[string]bool)
 	for _, n := range named {
 		defer n.Close()
 		p.looked[n[0].Name()] = true
@@ -62,7 +63,23 @@ func (p *recordedPart) prepare(programs []probes.Program, length time.Duration) 
 	if err := p.probe(places); err != nil {
 		return errors.Join(err, p.recorder.Close())
 	}
+	for _, binaries := range programs {
+		for _, b := range binaries {
+			p.follow(b)
+		}
+	}
 	return nil
+}
+
+// follow has a binary's goroutines recorded. Without it the recording has their threads.
+func (p *recordedPart) follow(b *symbol.Binary) {
+	if p.followed[b.Name()] || slices.Contains(p.cfg.Without, "goroutines") {
+		return
+	}
+	p.followed[b.Name()] = true
+	if err := p.recorder.Follow(probes.Goroutines(b)); err != nil {
+		p.cfg.Log.Warn("goroutines of " + b.Path() + " are not recorded: " + err.Error())
+	}
 }
 
 // probe has the visits recorded that pass these places.
@@ -77,6 +94,7 @@ func (p *recordedPart) probe(places []probes.Place) error {
 
 // found looks for the points in a binary that a stack led to: a program that another one has started, or a library.
 func (p *recordedPart) found(b *symbol.Binary) {
+	p.follow(b)
 	if p.looked[b.Name()] {
 		return
 	}

@@ -3,12 +3,14 @@ package ledger
 import (
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"runtime"
 	"slices"
 	"time"
 
 	"github.com/cilium/ebpf"
+	"golang.org/x/sys/unix"
 )
 
 // MeasureVisit finds out how long it takes to count a visit during an experiment, without the way to the program that
@@ -87,8 +89,19 @@ func (p *probes) ProbeCost(c Cost) time.Duration {
 
 // measureProbe is what a visit of the probe adds to the time of a call. batch makes n calls.
 func (p *probes) measureProbe(probe Probe, batch func(n int)) (time.Duration, error) {
+	return timeProbe(batch, func() ([]io.Closer, error) {
+		links, err := p.set(visitHandler([]Probe{probe}), []Probe{probe})
+		var all []io.Closer
+		for _, k := range links {
+			all = append(all, k)
+		}
+		return all, err
+	})
+}
+
+func timeProbe(batch func(n int), set func() ([]io.Closer, error)) (time.Duration, error) {
 	bare := timeBatches(batch)
-	links, err := p.set(visitHandler([]Probe{probe}), []Probe{probe})
+	links, err := set()
 	probed := bare
 	if err == nil {
 		probed = timeBatches(batch)
@@ -100,16 +113,47 @@ func (p *probes) measureProbe(probe Probe, batch func(n int)) (time.Duration, er
 	return max(probed-bare, 0), errors.Join(errs...)
 }
 
-// timeBatches is the time of one call, where call makes n of them. It is the median over batches: those in which
-// something else ran do not move it.
+// TimeProbe finds out what it takes to reach a program at a probe of this cost, and to come back. set attaches the
+// program to a probe on code of this process, for which it should do nothing. locate is as in MeasureProbes.
+func TimeProbe(
+	c Cost, locate func(pc uint64) (path string, offset uint64, err error), set func(Probe) ([]io.Closer, error),
+) (time.Duration, error) {
+	runtime.LockOSThread()
+	defer runtime.UnlockOSThread()
+	function := probedFunctions[c]
+	path, offset, err := locate(function.pc())
+	if err != nil {
+		return 0, fmt.Errorf("measuring what a probe costs: %w", err)
+	}
+	own, err := os.Open(path)
+	if err != nil {
+		return 0, fmt.Errorf("measuring what a probe costs: %w", err)
+	}
+	defer own.Close()
+	return timeProbe(function.batch, func() ([]io.Closer, error) {
+		return set(Probe{File: own, Offset: offset, Cost: c})
+	})
+}
+
+// timeBatches is the time of one call, where call makes n of them: of this thread alone, as others may want its core.
+// It is the median over batches: those in which there were interrupts do not move it.
 func timeBatches(call func(n int)) time.Duration {
 	const batches, size = 25, 40
 	var each []time.Duration
 	for range batches {
-		start := time.Now()
+		start := threadTime()
 		call(size)
-		each = append(each, time.Since(start)/size)
+		each = append(each, (threadTime()-start)/size)
 	}
 	slices.Sort(each)
 	return each[batches/2]
+}
+
+// threadTime is for how long this thread has run.
+func threadTime() time.Duration {
+	var t unix.Timespec
+	if unix.ClockGettime(unix.CLOCK_THREAD_CPUTIME_ID, &t) != nil {
+		return time.Duration(time.Now().UnixNano()) // every Linux has that clock
+	}
+	return time.Duration(t.Nano())
 }

@@ -29,6 +29,9 @@ type arranger struct {
 	threads  map[uint32]*threadState
 	cores    map[uint16]*coreState
 	repaired int64
+
+	goroutines map[int32]*goroutineState // by their numbers
+	unseen     []unseen
 }
 
 // threadState is what a thread does at some moment.
@@ -41,6 +44,9 @@ type threadState struct {
 	leftAt        int64 // and when
 	guessed       bool  // that event was added, and whether the thread waits is not known
 	early         *recording.Event
+	ran           int64 // when it first ran in the window; never: it has not
+	carries       carried
+	woken         wakeUp // since it last ran a goroutine
 }
 
 // coreState is what a core runs.
@@ -56,6 +62,7 @@ func arrange(raw []record, n *numbers, began, begin, end uint64) (events []recor
 	a := &arranger{
 		numbers: n, began: began, begin: int64(begin - began),
 		threads: make(map[uint32]*threadState), cores: make(map[uint16]*coreState),
+		goroutines: make(map[int32]*goroutineState),
 	}
 	for i := range raw {
 		r := &raw[i]
@@ -70,6 +77,7 @@ func arrange(raw []record, n *numbers, began, begin, end uint64) (events []recor
 	if !a.live {
 		a.open()
 	}
+	a.findSenders()
 	slices.SortStableFunc(a.events, func(x, y recording.Event) int { return cmp.Compare(x.Time, y.Time) })
 	return append(a.states, a.events...), a.repaired
 }
@@ -77,13 +85,15 @@ func arrange(raw []record, n *numbers, began, begin, end uint64) (events []recor
 // open begins the window: the first events say what each thread does.
 func (a *arranger) open() {
 	a.live = true
-	a.events, a.repaired = a.events[:0], 0
+	a.events, a.unseen, a.repaired = a.events[:0], nil, 0
 	for _, s := range a.threads {
 		s.left, s.early, s.guessed = 0, nil, false
+		s.ran = never
 		if s.condition != recording.Ended {
 			a.state(s)
 		}
 	}
+	a.openGoroutines()
 	slices.SortFunc(a.states, func(x, y recording.Event) int { return cmp.Compare(x.Thread, y.Thread) })
 }
 
@@ -94,6 +104,7 @@ func (a *arranger) state(s *threadState) {
 	switch s.condition {
 	case recording.Running:
 		e.CPU = int16(s.cpu)
+		s.ran = a.begin
 	case recording.Waiting:
 		e.Place, e.Object = s.place, s.object
 	}
@@ -144,11 +155,14 @@ func (a *arranger) take(r *record) {
 		e.Thread, e.CPU = a.number(r.Thread), int16(r.Cpu)
 		e.Other = a.numbers.born(r.Other, r.Process)
 		a.threads[r.Other] = &threadState{
-			number: e.Other, condition: recording.Runnable, place: recording.No, object: recording.No,
+			number: e.Other, condition: recording.Runnable, place: recording.No, object: recording.No, ran: never,
 		}
 		a.add(e)
 	case bpf.RecordRecordKindRECORD_EXEC:
 		a.runs(r.Cpu, r.Thread, at)
+	case bpf.RecordRecordKindRECORD_RUN, bpf.RecordRecordKindRECORD_PARK, bpf.RecordRecordKindRECORD_READY:
+		a.runs(r.Cpu, r.Thread, at)
+		a.takeGoroutine(r, at)
 	}
 }
 
@@ -158,7 +172,7 @@ func (a *arranger) takeState(r *record) {
 	}
 	s := &threadState{
 		number: a.numbers.thread(r.Thread, r.Process), condition: recording.Condition(r.Condition),
-		place: recording.No, object: recording.No,
+		place: recording.No, object: recording.No, ran: never,
 	}
 	a.threads[r.Thread] = s
 	switch s.condition {
@@ -198,7 +212,7 @@ func (a *arranger) of(thread uint32, was recording.Condition) *threadState {
 	s := a.threads[thread]
 	if s == nil {
 		s = &threadState{
-			number: a.numbers.thread(thread, 0), condition: was, place: recording.No, object: recording.No,
+			number: a.numbers.thread(thread, 0), condition: was, place: recording.No, object: recording.No, ran: never,
 		}
 		a.threads[thread] = s
 		if a.live {
@@ -217,7 +231,7 @@ func (a *arranger) runs(cpu uint16, what uint32, at int64) {
 		if what < stranger && a.threads[what] == nil {
 			s := &threadState{
 				number: a.numbers.thread(what, 0), condition: recording.Running, cpu: cpu,
-				place: recording.No, object: recording.No,
+				place: recording.No, object: recording.No, ran: never,
 			}
 			a.threads[what] = s
 			if a.live {
@@ -274,6 +288,9 @@ func (a *arranger) gets(thread uint32, cpu uint16, at int64) {
 		}
 	}
 	s.condition, s.cpu, s.early, s.guessed = recording.Running, cpu, nil, false
+	if s.ran == never {
+		s.ran = at
+	}
 }
 
 func (a *arranger) takeSwitch(r *record, at int64) {
@@ -309,6 +326,9 @@ func (a *arranger) takeWake(r *record, at int64) {
 		e.Thread, e.Place = a.number(r.Thread), a.numbers.place(r.Place)
 	}
 	s := a.of(r.Other, recording.Waiting)
+	if e.Cause == recording.ByThread {
+		s.woken = wakeUp{a.of(r.Thread, recording.Running).carries.goroutine, at}
+	}
 	a.numbers.of(s.number, r.Process)
 	e.Other = s.number
 	e.Object = a.numbers.object(r)

@@ -2,6 +2,8 @@ package recorder
 
 import (
 	"encoding/binary"
+	"slices"
+	"strings"
 
 	"whatif/bpf"
 	"whatif/internal/device/measure"
@@ -19,10 +21,13 @@ func (r *Recorder) build() *recording.Recording {
 		Losses: recording.Losses{Events: int64(r.kernel.counts().lost), LeftOut: r.leftOut},
 	}
 	rec.Losses.Outside = rec.Length - r.leftOut
-	for _, id := range n.placeIDs {
+	locks := make(map[int32]bool) // places at which a goroutine waits for a lock
+	for i, id := range n.placeIDs {
 		p, told := r.places[id]
 		at := recording.Place{Stack: recording.No, Address: p.address, Pointer: p.pointer}
-		if told {
+		if told && n.ofRuntime[int32(i)] {
+			at.Stack, locks[int32(i)] = b.goroutine(p.frames)
+		} else if told {
 			at.Stack = b.stack(p.frames, false)
 		}
 		rec.Places = append(rec.Places, at)
@@ -36,8 +41,12 @@ func (r *Recorder) build() *recording.Recording {
 	}
 	for _, w := range r.taken {
 		for i := range w.Events {
-			if e := &w.Events[i]; e.Stack >= 0 {
+			e := &w.Events[i]
+			if e.Stack >= 0 {
 				e.Stack = stacks[e.Stack]
+			}
+			if e.Kind == recording.Park && e.Object >= 0 && locks[e.Place] {
+				rec.Objects[e.Object].Kind = recording.Futex
 			}
 		}
 		rec.Windows = append(rec.Windows, w.Window)
@@ -88,6 +97,25 @@ func (b *builder) stack(frames []uint64, sampled bool) int32 {
 	}
 	return i
 }
+
+// goroutine is the number of a goroutine's stack without the functions of Go's runtime that it begins with, and whether
+// the goroutine is at a semaphore: Go's locks are made of them, as a kernel's of futexes.
+func (b *builder) goroutine(frames []uint64) (stack int32, semaphore bool) {
+	for i, f := range frames {
+		own := b.resolve(codeAddress{frame: f})
+		isRuntime := func(n int32) bool { return strings.HasPrefix(b.allFrames[n].Function, "runtime.") }
+		for _, n := range own {
+			semaphore = semaphore || strings.HasPrefix(b.allFrames[n].Function, semaphores)
+		}
+		if slices.ContainsFunc(own, func(n int32) bool { return !isRuntime(n) }) {
+			return b.stack(frames[i:], false), semaphore
+		}
+	}
+	return b.stack(frames, false), semaphore
+}
+
+// semaphores is how the functions of Go's runtime begin that wait at one.
+const semaphores = "runtime.semacquire"
 
 // resolve gives the frames at a place in the code.
 func (b *builder) resolve(at codeAddress) []int32 {

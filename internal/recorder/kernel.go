@@ -42,6 +42,7 @@ type kernelSide struct {
 	windows uint64
 
 	windowRecords int // that a window may have, of all cores
+	ways          ways
 }
 
 // openKernel loads the programs, and attaches those that follow the scheduler and interrupts, on these cores.
@@ -54,7 +55,10 @@ func openKernel(memory int, cpus []int) (_ *kernelSide, err error) {
 	if err != nil {
 		return nil, err
 	}
-	k := &kernelSide{cpus: cpus, singly: errors.Is(features.HaveBPFLinkUprobeMulti(), ebpf.ErrNotSupported)}
+	k := &kernelSide{
+		cpus: cpus, singly: errors.Is(features.HaveBPFLinkUprobeMulti(), ebpf.ErrNotSupported),
+		ways: ways{probes: make(map[ledger.Cost]float64), most: make(map[string]float64)},
+	}
 	k.choosePrograms(spec, types)
 	room := roomFor(memory, len(k.cpus))
 	k.windowRecords = room.window
@@ -91,7 +95,10 @@ func openKernel(memory int, cpus []int) (_ *kernelSide, err error) {
 	if err := k.openRings(spec.Maps["rings"].InnerMap); err != nil {
 		return nil, err
 	}
-	return k, k.attach()
+	if err = k.attach(); err == nil {
+		err = k.timeSamples()
+	}
+	return k, err
 }
 
 // room is what there is room for on a machine.
@@ -135,10 +142,12 @@ func (k *kernelSide) choosePrograms(spec *ebpf.CollectionSpec, types kerneltypes
 			delete(spec.Programs, name)
 		}
 	}
-	if k.singly {
-		delete(spec.Programs, "on_record_point")
-	} else {
-		delete(spec.Programs, "on_single_record_point")
+	for _, handler := range []string{pointHandler, momentHandler} {
+		unused := "on_single_" + handler
+		if k.singly {
+			unused = "on_" + handler
+		}
+		delete(spec.Programs, unused)
 	}
 }
 
@@ -202,14 +211,11 @@ func (k *kernelSide) attach() error {
 	return nil
 }
 
-// sample begins to sample all cores. The kernel's clock of a core's busy time works without counters in hardware.
+// sample begins to sample all cores.
 func (k *kernelSide) sample(period time.Duration) error {
 	program := k.Programs["record_sample"]
 	for _, cpu := range k.cpus {
-		attr := unix.PerfEventAttr{
-			Type: unix.PERF_TYPE_SOFTWARE, Config: unix.PERF_COUNT_SW_CPU_CLOCK, Sample: uint64(period),
-			Size: uint32(unsafe.Sizeof(unix.PerfEventAttr{})), Bits: unix.PerfBitExcludeIdle | unix.PerfBitDisabled,
-		}
+		attr := clockOf(period)
 		fd, err := unix.PerfEventOpen(&attr, -1, cpu, -1, unix.PERF_FLAG_FD_CLOEXEC)
 		if errors.Is(err, unix.ENODEV) {
 			continue // taken off line meanwhile
@@ -283,16 +289,16 @@ func (k *kernelSide) end() uint64 {
 type counts struct {
 	written, lost, samples, wakes, unknown uint64
 
-	cost float64 // ns that recording took of the core that it took most of
-	each []float64
+	cost   float64 // ns that recording took of the core that it took most of
+	probes float64 // the same of probes on Go's runtime
+	each   []coreCounts
 }
 
-// tracing is what it takes to reach a program at a tracepoint and to come back, in ns, beside what the program measures
-// itself. A few dozen instructions of the kernel's do that.
-const tracing = 50
+type coreCounts struct{ cost, probes float64 }
 
 func (k *kernelSide) counts() counts {
 	var c counts
+	way := k.probeWay(momentHandler)
 	for _, cpu := range k.cpus {
 		core := &k.cores[cpu]
 		c.written += core.Written
@@ -300,12 +306,16 @@ func (k *kernelSide) counts() counts {
 		c.samples += core.Samples
 		c.wakes += core.Wakes
 		c.unknown += core.Unknown
-		each := 0.0
-		if core.Measured > 0 {
-			each = float64(core.Written) * (tracing + float64(core.Spent)/float64(core.Measured))
+		each := coreCounts{probes: way * float64(core.Probed)}
+		var measured, spent uint64
+		for kind := range core.Measured {
+			measured, spent = measured+core.Measured[kind], spent+core.Spent[kind]
 		}
+		if measured > 0 {
+			each.cost = float64(core.Written) * (tracing + float64(spent)/float64(measured))
+		}
+		each.cost += each.probes
 		c.each = append(c.each, each)
-		c.cost = max(c.cost, each)
 	}
 	return c
 }
@@ -317,9 +327,9 @@ func (c counts) since(then counts) counts {
 	c.samples -= then.samples
 	c.wakes -= then.wakes
 	c.unknown -= then.unknown
-	c.cost = 0
 	for i := range c.each {
-		c.cost = max(c.cost, c.each[i]-then.each[i])
+		c.cost = max(c.cost, c.each[i].cost-then.each[i].cost)
+		c.probes = max(c.probes, c.each[i].probes-then.each[i].probes)
 	}
 	return c
 }

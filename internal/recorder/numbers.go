@@ -21,12 +21,24 @@ type numbers struct {
 	stackIDs []uint64
 	objects  map[recording.Object]int32
 	list     []recording.Object
+
+	goroutines map[goroutineKey]int32
+	partners   map[int32]int32 // by goroutine: the one that it asks or answers
+	made       int32           // goroutines so far
+	ofRuntime  map[int32]bool  // places that begin in Go's runtime
+}
+
+// goroutineKey is what tells goroutines apart while they exist.
+type goroutineKey struct {
+	process uint32
+	address uint64
 }
 
 func newNumbers() *numbers {
 	return &numbers{
 		byID: make(map[uint32]int32), programs: make(map[int32]string), places: make(map[uint64]int32),
 		stacks: make(map[uint64]int32), objects: make(map[recording.Object]int32),
+		goroutines: make(map[goroutineKey]int32), partners: make(map[int32]int32), ofRuntime: make(map[int32]bool),
 	}
 }
 
@@ -78,6 +90,32 @@ func allowed(thread int) []int16 {
 	return cpus
 }
 
+// goroutine is the number of a goroutine by its address.
+func (n *numbers) goroutine(process uint32, address uint64) int32 {
+	key := goroutineKey{process, address}
+	i, known := n.goroutines[key]
+	if !known {
+		i = int32(len(n.threads))
+		n.made++
+		n.threads = append(n.threads, recording.Thread{
+			ID: n.made, Process: int32(process), Name: "goroutine", Program: n.program(int32(process)), Goroutine: true,
+		})
+		n.goroutines[key] = i
+	}
+	return i
+}
+
+// knownGoroutine is the same of one that was met before.
+func (n *numbers) knownGoroutine(process uint32, address uint64) (int32, bool) {
+	i, known := n.goroutines[goroutineKey{process, address}]
+	return i, known
+}
+
+// forget forgets a goroutine that has ended: its address may be another's soon.
+func (n *numbers) forget(process uint32, address uint64) {
+	delete(n.goroutines, goroutineKey{process, address})
+}
+
 // program is the file that a process runs.
 func (n *numbers) program(process int32) string {
 	path, known := n.programs[process]
@@ -104,6 +142,15 @@ func (n *numbers) execed(id, process uint32, name string) {
 
 // place is the number of a place by that of the kernel side; 0: unknown.
 func (n *numbers) place(id uint64) int32 { return numberOf(id, n.places, &n.placeIDs) }
+
+// placeOfGoroutine is the same, of a place that begins in Go's runtime.
+func (n *numbers) placeOfGoroutine(id uint64) int32 {
+	i := n.place(id)
+	if i >= 0 {
+		n.ofRuntime[i] = true
+	}
+	return i
+}
 
 // stack is the number of a sample's stack.
 func (n *numbers) stack(id uint64) int32 { return numberOf(id, n.stacks, &n.stackIDs) }
@@ -133,6 +180,8 @@ func (n *numbers) object(r *record) int32 {
 		o.Kind = recording.Futex
 	case bpf.RecordRecordObjectOBJECT_POLL_CALL:
 		o.Kind, o.Process = recording.Poll, int32(r.Process)
+	case bpf.RecordRecordObjectOBJECT_OF_RUNTIME:
+		o.Kind, o.Process = recording.Channel, int32(r.Process)
 	default:
 		o.Kind = recording.ObjectKind(r.ObjectKind)
 	}

@@ -85,5 +85,8 @@ func (p *pace) learn(ns uint64, c counts) {
 	}
 }
 
+// forget forgets what recording has cost: something that cost most of it is not recorded any more.
+func (p *pace) forget() { p.cost, p.share, p.length, p.windows = 0, 1/p.halved, longest, 1 }
+
 // halve records half as much from now on.
 func (p *pace) halve() { p.share, p.length, p.halved = p.share/2, shortest, p.halved*2 }

@@ -2,6 +2,7 @@ package recorder
 
 import (
 	"fmt"
+	"io"
 	"runtime"
 	"slices"
 
@@ -23,6 +24,9 @@ func (p *Probe) cookie() uint64 { return uint64(p.Of) | uint64(p.Role)<<16 | uin
 
 // probe sets probes, those of each file together where the kernel can do that.
 func (k *kernelSide) probe(all []Probe) error {
+	if err := k.timeProbes(pointHandler, all); err != nil {
+		return err
+	}
 	rest := slices.Clone(all)
 	for len(rest) > 0 {
 		first := rest[0]
@@ -34,22 +38,31 @@ func (k *kernelSide) probe(all []Probe) error {
 			}
 		}
 		rest = slices.DeleteFunc(rest, shares)
-		if err := k.set(group); err != nil {
+		links, err := k.set(pointHandler, group)
+		k.links = append(k.links, links...)
+		if err != nil {
 			return fmt.Errorf("putting %d probes into %s: %w", len(group), first.File.Name(), err)
 		}
 	}
 	return nil
 }
 
-// set sets probes in one file: all of them at returns, or none.
-func (k *kernelSide) set(all []Probe) error {
+// Programs of the kernel side for probes (bpf/base/program.h).
+const (
+	pointHandler  = "record_point"
+	momentHandler = "record_moment"
+)
+
+// set sets probes in one file: all of them at returns, or none. If it fails, it returns the links that were made
+// before.
+func (k *kernelSide) set(handler string, all []Probe) ([]io.Closer, error) {
 	defer runtime.KeepAlive(all[0].File)
 	x, err := link.OpenExecutable(openfile.Path(int(all[0].File.Fd())))
 	if err != nil {
-		return err
+		return nil, err
 	}
 	if k.singly {
-		return k.setSingly(x, all)
+		return k.setSingly(handler, x, all)
 	}
 	var opt link.UprobeMultiOptions
 	for _, p := range all {
@@ -61,27 +74,26 @@ func (k *kernelSide) set(all []Probe) error {
 	if all[0].Cost.AtReturn() {
 		set = x.UretprobeMulti
 	}
-	l, err := set(nil, k.Programs["on_record_point"], &opt)
+	l, err := set(nil, k.Programs["on_"+handler], &opt)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	k.links = append(k.links, l)
-	return nil
+	return []io.Closer{l}, nil
 }
 
-func (k *kernelSide) setSingly(x *link.Executable, all []Probe) error {
+func (k *kernelSide) setSingly(handler string, x *link.Executable, all []Probe) (links []io.Closer, err error) {
 	set := x.Uprobe
 	if all[0].Cost.AtReturn() {
 		set = x.Uretprobe
 	}
 	for _, p := range all {
-		l, err := set("", k.Programs["on_single_record_point"], &link.UprobeOptions{
+		l, err := set("", k.Programs["on_single_"+handler], &link.UprobeOptions{
 			Address: p.Offset, Cookie: p.cookie(), RefCtrOffset: p.Semaphore,
 		})
 		if err != nil {
-			return err
+			return links, err
 		}
-		k.links = append(k.links, l)
+		links = append(links, l)
 	}
-	return nil
+	return links, nil
 }

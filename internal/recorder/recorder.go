@@ -2,7 +2,8 @@
 // its rings, and makes a recording of them. Package recording says what is in one, bpf/record.bpf.c how the kernel side
 // writes it.
 //
-// The normal sequence: Open, Probe for each point, Join, Begin, Record, Close. Nothing stops the target at any time.
+// The normal sequence: Open, Probe for each point, Follow for each binary in Go, Join, Begin, Record, Close. Nothing
+// stops the target at any time.
 package recorder
 
 import (
@@ -53,6 +54,9 @@ type Recorder struct {
 	code    *code
 	pace    *pace
 
+	following  following
+	unfollowed string // why goroutines are not followed; "": they are
+
 	raw     []record // of the window
 	open    bool     // there is a window
 	numbers *numbers
@@ -84,6 +88,7 @@ func Open(opt Options) (*Recorder, error) {
 	if r.kernel, err = openKernel(opt.Memory, cpus); err != nil {
 		return nil, err
 	}
+	r.following.kernel = r.kernel
 	r.code = newCode(r.kernel, &opt)
 	r.pace = newPace(&opt)
 	return r, nil
@@ -91,6 +96,9 @@ func Open(opt Options) (*Recorder, error) {
 
 // Probe has the visits recorded that pass these probes. The point of each is its field Of.
 func (r *Recorder) Probe(all []Probe) error { return r.kernel.probe(all) }
+
+// Unfollowed says why the recording has no goroutines although the program has; "" if there is no such reason.
+func (r *Recorder) Unfollowed() string { return r.unfollowed }
 
 // Join takes processes in, with all that they fork from then on.
 func (r *Recorder) Join(pids []int) error { return r.kernel.join(pids) }
@@ -144,6 +152,9 @@ func (r *Recorder) wait(ctx context.Context, alive func() bool, d time.Duration)
 func (r *Recorder) window(ctx context.Context, alive func() bool, w next) error {
 	r.raw, r.open = r.raw[:0], true
 	defer func() { r.open = false }()
+	if err := r.following.enter(); err != nil {
+		return err
+	}
 	before := r.kernel.counts()
 	opened, err := r.kernel.begin()
 	if err != nil {
@@ -165,13 +176,30 @@ func (r *Recorder) window(ctx context.Context, alive func() bool, w next) error 
 	}
 	counted := r.kernel.counts().since(before)
 	r.pace.learn(end-opened, counted)
+	if err := r.learnFollowing(end-opened, counted); err != nil {
+		return err
+	}
 	r.options.Log.Debug("recorded a window", "ms", (end-opened)/1e6, "records", counted.written, "lost", counted.lost,
 		"samples", counted.samples, "wakes", counted.wakes, "unfollowed", counted.unknown,
-		"cost_percent", 100*counted.cost/float64(max(end-opened, 1)), "share_from_now", r.pace.share)
+		"cost_percent", 100*counted.cost/float64(max(end-opened, 1)),
+		"probes_percent", 100*counted.probes/float64(max(end-opened, 1)), "share_from_now", r.pace.share)
 	if !w.warmUp {
 		r.keep(opened, end)
 	}
 	return nil
+}
+
+// learnFollowing takes probes on Go's runtime away where they cost too much.
+func (r *Recorder) learnFollowing(ns uint64, c counts) error {
+	cost := c.probes / float64(max(ns, 1))
+	ended, err := r.following.learn(cost, len(r.taken) > 0, r.pace.share < 1)
+	if ended {
+		r.pace.forget()
+		r.unfollowed = fmt.Sprintf("goroutines wait for each other, or are made, too often to be followed, which took "+
+			"%.0f%% of a core: the recording has their threads only, and estimates may be off by it", 100*cost)
+		r.options.Log.Warn(r.unfollowed, "code", "goroutines")
+	}
+	return err
 }
 
 // keep keeps the events of a window that has ended.
@@ -212,7 +240,9 @@ func (r *Recorder) thin() {
 }
 
 // Close gives the kernel side up. The recording does not need it any more.
-func (r *Recorder) Close() error { return errors.Join(r.code.close(), r.kernel.close()) }
+func (r *Recorder) Close() error {
+	return errors.Join(r.following.close(), r.code.close(), r.kernel.close())
+}
 
 // Recording makes the recording. It is called once, before Close.
 func (r *Recorder) Recording() (*recording.Recording, error) {
@@ -220,5 +250,6 @@ func (r *Recorder) Recording() (*recording.Recording, error) {
 		return nil, fmt.Errorf("recording: the target ended before anything was recorded (%v are needed)", warmUp)
 	}
 	rec := r.build()
+	rec.Costs = r.kernel.costs()
 	return rec, recording.Repair(rec)
 }

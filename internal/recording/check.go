@@ -109,6 +109,9 @@ func between(what string, n, low, high int64) error {
 }
 
 // checkTables checks all but the windows.
+// maxCost bounds what it takes to record an event, in ns.
+const maxCost = 1e6
+
 func (r *Recording) checkTables() error {
 	l := r.Losses
 	err := cmp.Or(
@@ -122,6 +125,11 @@ func (r *Recording) checkTables() error {
 		between("ns left out", l.LeftOut, 0, maxLength),
 		between("ns outside", l.Outside, 0, maxLength),
 		between("stops", l.Stops, 0, math.MaxInt64),
+		between("cost of a switch", r.Costs.Switch, 0, maxCost),
+		between("cost of a wake-up", r.Costs.Wake, 0, maxCost),
+		between("cost of a sample", r.Costs.Sample, 0, maxCost),
+		between("cost of a visit", r.Costs.Visit, 0, maxCost),
+		between("cost of a goroutine's event", r.Costs.Goroutine, 0, maxCost),
 		between("number of threads", int64(len(r.Threads)), 0, math.MaxInt32),
 		between("number of stacks", int64(len(r.Stacks)), 0, math.MaxInt32))
 	if err != nil {
@@ -195,7 +203,7 @@ func (r *Recording) checkFields(e *Event) error {
 		}
 		return cmp.Or(r.isThread(e.Thread), among("point", e.Point, len(r.Points), false))
 	case Fork:
-		return cmp.Or(r.isThread(e.Thread), r.isThread(e.Other), different(e))
+		return cmp.Or(r.isThread(e.Thread), r.isThread(e.Other), different(e), r.isPlace(e))
 	case Run:
 		return cmp.Or(r.isKernels(e.Thread), r.isGoroutine(e.Other, true))
 	case Park:
@@ -204,7 +212,7 @@ func (r *Recording) checkFields(e *Event) error {
 		if e.Cause > ByDevice {
 			return fmt.Errorf("cause %d", e.Cause)
 		}
-		return cmp.Or(r.isGoroutine(e.Other, false), r.isGoroutine(e.Thread, true))
+		return cmp.Or(r.isGoroutine(e.Other, false), r.isGoroutine(e.Thread, true), r.isPlace(e))
 	}
 	return fmt.Errorf("kind %d is not known", e.Kind)
 }

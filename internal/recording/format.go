@@ -76,7 +76,7 @@ type body struct {
 }
 
 func (b *body) head() []column {
-	r, l := b.Recording, &b.Losses
+	r, l, c := b.Recording, &b.Losses, &b.Costs
 	return []column{
 		field(1, plain, func(int) *int { return &r.Cores }),
 		field(2, plain, func(int) *int64 { return &r.Period }),
@@ -87,7 +87,12 @@ func (b *body) head() []column {
 		field(7, plain, func(int) *int64 { return &l.LeftOut }),
 		field(8, plain, func(int) *int64 { return &l.Outside }),
 		field(9, plain, func(int) *int64 { return &l.Stops }),
-		field(10, plain, func(int) *int64 { return &r.Cache }),
+		field(10, plain, func(int) *int64 { return &c.Switch }),
+		field(11, plain, func(int) *int64 { return &c.Wake }),
+		field(12, plain, func(int) *int64 { return &c.Sample }),
+		field(13, plain, func(int) *int64 { return &c.Visit }),
+		field(14, plain, func(int) *int64 { return &c.Goroutine }),
+		field(15, plain, func(int) *int64 { return &r.Cache }),
 	}
 }
 

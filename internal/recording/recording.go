@@ -18,6 +18,7 @@ type Recording struct {
 	Stacks  []Stack
 	Frames  []Frame
 	Losses  Losses
+	Costs   Costs
 }
 
 // Window is a stretch of time in which everything was recorded. There are several where events came too often to record
@@ -46,10 +47,10 @@ const (
 	Wake               // Other need not wait any more. Cause and Class; ByThread: Thread, Place, Object.
 	Sample             // Thread ran at Stack. Key: see Reading
 	Visit              // Thread visits Point. Role and Key for a latency.
-	Fork               // Thread makes Other
-	Run                // Thread, a thread of the kernel, begins to run Other, a goroutine; or No goroutine
+	Fork               // Thread makes Other. Place, of a goroutine.
+	Run                // Thread, a thread of the kernel, begins to run Other, a goroutine, or No; the last is in Condition
 	Park               // Thread, a goroutine, waits from now on, for another goroutine or for outside. Place, Object.
-	Ready              // Other, a goroutine, need not wait any more. Cause; ByThread: Thread is a goroutine, or No.
+	Ready              // Other, a goroutine, need not wait any more. Cause, Class; ByThread: a goroutine or No, Place
 )
 
 // Condition is what a thread does that is on no core, or comes from one.
@@ -207,6 +208,16 @@ func (e *Event) Reading() (ns [3]int, again int) {
 
 // ReadAfter is after how many samples the lines of each number of Reading are read again.
 var ReadAfter = [3]int{1, 4, 16}
+
+// Costs are for how many ns, on average, it kept a core busy to record an event of a kind, from about the event's time
+// on: without whatif the program would have gone on meanwhile. 0: not known.
+type Costs struct {
+	Switch    int64
+	Wake      int64
+	Sample    int64
+	Visit     int64
+	Goroutine int64 // Run, Park and Ready
+}
 
 // Losses are how much a recording does not have.
 type Losses struct {

@@ -22,10 +22,30 @@ type builder struct {
 	was      *WindowOutcome
 	ops      []int32 // waits that other entities ended, in the order of their ends
 
+	urges     []urge // by thread
+	takes     bool   // a thread of the target loses its core to the one that starts
 	latencies [causes][]float64
 	slices    []stay    // how long threads kept a core which others wanted all the time
 	protects  []float64 // ns that threads had a core when a thread that had just been woken took it
 }
+
+// urge is how often a thread that something outside had woken, while others had the cores, took one at once, and how
+// often it had to wait.
+type urge struct {
+	atOnce, later float64
+}
+
+// share returns how often it got one at once; No: too few are known.
+func (u urge) share() float64 {
+	if u.atOnce+u.later < fewStints {
+		return recording.No
+	}
+	return u.atOnce / (u.atOnce + u.later)
+}
+
+// soonest is within how many ns a thread has a core that takes it from another one: some microseconds. One that has to
+// wait does so until a tick of the kernel's clock, unless the other thread happens to give the core up.
+const soonest = 1e5
 
 // track is what is known of one thread or goroutine at a moment of the recording.
 type track struct {
@@ -35,6 +55,8 @@ type track struct {
 	since     int64 // running: since when
 	ran       int64 // in the open segment
 	total     int64 // in the window
+	owed      int64 // ns of what it will run that recording takes
+	cost      int64 // ns in the open segment that it has taken
 	segment   int32 // the open one
 	wait      int32 // that it is in; No
 	last      int32 // the wait that ended last, while its owner has not run since; No
@@ -46,6 +68,7 @@ type track struct {
 	carries   bool    // a thread that runs goroutines in this window
 	left      int64   // of such a thread: when its last goroutine left it; No if the thread has waited since
 	parent    int32   // the entity that made it in this window; No
+	made      int32   // how many it has made since it last waited, or visited a point
 	children  []int32 // that are over, and that it has not waited for
 	over      int64   // when it ended
 }
@@ -92,11 +115,17 @@ type progress struct {
 
 // build makes the programs of all windows. It returns the waits that other entities ended, in order of time.
 func build(m *Machine) []int32 {
-	b := &builder{m: m}
+	b := &builder{m: m, urges: make([]urge, len(m.rec.Threads))}
 	m.windows = make([]window, len(m.rec.Windows))
 	m.was.Windows = make([]WindowOutcome, len(m.rec.Windows))
 	for i := range m.rec.Windows {
 		b.window(i)
+	}
+	for i := range m.windows {
+		for j := range m.windows[i].entities {
+			e := &m.windows[i].entities[j]
+			e.urge = b.urges[e.thread].share()
+		}
 	}
 	for c := range b.latencies {
 		m.wakeups[c] = quantile(b.latencies[c], 0.5, math.NaN())
@@ -149,6 +178,7 @@ func (b *builder) window(i int) {
 	}
 	for j := range events.Events {
 		b.event(&events.Events[j], events.Events[j].Time-b.from)
+		b.owe(&events.Events[j])
 	}
 	b.close(events.End - events.Begin)
 }
@@ -185,6 +215,29 @@ func (b *builder) event(e *recording.Event, now int64) {
 	case recording.Ready:
 		b.wake(e, now)
 	}
+}
+
+// owe takes in what it took to record an event: the core that it happened on was busy with it. Whatever runs there has
+// run for so much less.
+func (b *builder) owe(e *recording.Event) {
+	c := b.core(e.CPU)
+	if c < 0 || b.cores[c].thread < 0 {
+		return
+	}
+	ns, costs := int64(0), &b.m.rec.Costs
+	switch e.Kind {
+	case recording.Switch:
+		ns = costs.Switch
+	case recording.Wake:
+		ns = costs.Wake
+	case recording.Sample:
+		ns = costs.Sample
+	case recording.Visit:
+		ns = costs.Visit
+	case recording.Run, recording.Park, recording.Ready:
+		ns = costs.Goroutine
+	}
+	b.tracks[b.subject(b.cores[c].thread)].owed += ns
 }
 
 // core returns the number of a core in the machine.
@@ -271,7 +324,7 @@ func (b *builder) unseen(thread int32, now int64) {
 // open begins a segment.
 func (b *builder) open(t *track, at edge) {
 	t.segment = int32(len(b.m.segments))
-	t.ran = 0
+	t.ran, t.cost = 0, 0
 	b.m.segments = append(b.m.segments, segment{thread: b.entities[t.entity], begin: at})
 }
 
@@ -279,9 +332,12 @@ func (b *builder) open(t *track, at edge) {
 func (b *builder) cut(s int32, now int64, at edge, do action) {
 	t := &b.tracks[s]
 	b.advance(t, now)
+	if at.kind == edgeWait || at.kind == edgeVisit {
+		t.made = 0
+	}
 	seg := &b.m.segments[t.segment]
-	seg.length, seg.end = float64(t.ran), at
-	if t.ran > 0 || seg.before > 0 {
+	seg.length, seg.cost, seg.end = float64(t.ran), float64(t.cost), at
+	if t.ran > 0 || t.cost > 0 || seg.before > 0 {
 		t.actions = append(t.actions, action{doRun, t.segment})
 	}
 	if do.deed != doNothing {
@@ -294,9 +350,11 @@ func (b *builder) cut(s int32, now int64, at edge, do action) {
 func (b *builder) advance(t *track, now int64) {
 	if t.running {
 		d := max(0, now-t.since)
+		b.was.Busy += d
+		cost := min(d, t.owed)
+		d, t.owed, t.cost = d-cost, t.owed-cost, t.cost+cost
 		t.ran += d
 		t.total += d
-		b.was.Busy += d
 	}
 	t.since = now
 }
@@ -333,6 +391,14 @@ func (b *builder) started(s, core int32, now int64) {
 		}
 		if t.last >= 0 {
 			b.m.waits[t.last].ran = now
+		}
+		if u := &b.urges[s]; t.last >= 0 && !t.idle && stolen == 0 && b.m.waits[t.last].ends != byWake {
+			switch waited := now - t.ready; {
+			case waited >= soonest:
+				u.later++
+			case b.takes:
+				u.atOnce++
+			}
 		}
 		if t.last >= 0 && t.idle {
 			w := &b.m.waits[t.last]
@@ -402,15 +468,20 @@ func (b *builder) leave(e *recording.Event, now int64) {
 	case recording.Waiting:
 		b.beginWait(s, now, e.Place, e.Object)
 	case recording.Ended:
-		b.cut(s, now, edge{edgeEnd, recording.No}, action{deed: doNothing})
-		b.tracks[s].ready, b.tracks[s].over = recording.No, now
-		b.ended(s)
+		b.over(s, now)
 	default:
 		b.tracks[s].ready = now
 		if c >= 0 && e.Other >= 0 {
 			b.preempted(c, e.Other, now)
 		}
 	}
+}
+
+// over takes in that an entity has ended.
+func (b *builder) over(s int32, now int64) {
+	b.cut(s, now, edge{edgeEnd, recording.No}, action{deed: doNothing})
+	b.tracks[s].ready, b.tracks[s].over = recording.No, now
+	b.ended(s)
 }
 
 // preempted learns from a thread that lost its core to another one, how long threads keep cores.
@@ -489,7 +560,9 @@ func (b *builder) come(e *recording.Event, now int64) {
 	} else if !b.m.rec.Threads[s].Goroutine {
 		b.tracks[s].idle = false
 	}
+	b.takes = e.Thread >= 0 && e.Condition == recording.Runnable
 	b.start(e.Other, c, now)
+	b.takes = false
 	if c >= 0 {
 		b.holds(c, e.Other, now)
 	}
@@ -659,6 +732,8 @@ func (b *builder) fork(e *recording.Event, now int64) {
 	}
 	t := b.known(e.Other, now, unborn)
 	t.ready, t.parent = now, s
+	b.m.segments[t.segment].begin = born(e.Place, b.tracks[s].made)
+	b.tracks[s].made++
 	b.cut(s, now, edge{kind: edgeFork, place: e.Place}, action{doFork, t.entity})
 }
 

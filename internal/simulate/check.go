@@ -45,7 +45,7 @@ func (m *Machine) Check() Deviation {
 func (m *Machine) deviation() Deviation {
 	r := m.runs.Get().(*run)
 	defer m.runs.Put(r)
-	r.prepare(m, Change{})
+	r.prepare(m, Change{Costs: true})
 	now := Outcome{Windows: make([]WindowOutcome, len(m.windows))}
 	d := Deviation{Doubts: append([]string(nil), m.doubts...), Unknown: m.unknown}
 	for i := range m.windows {

@@ -44,6 +44,7 @@ type core struct {
 	gen     uint32  // of the events that are meant for this stint
 	yield   bool    // an entity that has just been woken takes the core from the current one
 	next    int32   // the goroutine that runs next; No
+	first   int32   // the thread that runs next, whatever its account says; No
 	shared  account // of all goroutines: they run on the same threads
 
 	// Of the entities that want the core or have it:
@@ -202,11 +203,23 @@ func (r *run) enqueue(i, c int32) {
 	k.queue = append(k.queue, i)
 }
 
-// preempt decides whether an entity that has just come into a core's queue takes the core from the current one.
+// preempt decides whether an entity that has just come into a core's queue takes the core from the current one. A
+// thread that a clock or something outside has woken does so as often as in the recording, evenly spread. Of other
+// threads, and of one that was hardly seen to come to a core that another one had, EEVDF decides: a thread that wakes
+// another often holds a lock that this one needs at once.
 func (r *run) preempt(i, c int32) {
 	k := &r.cores[c]
 	if k.current < 0 {
 		return // it will look for itself
+	}
+	a := &r.ents[i]
+	if urge := r.w.entities[i].urge; urge >= 0 && a.wait >= 0 && r.m.waits[a.wait].ends != byWake {
+		if a.urge += urge; a.urge >= 1 {
+			a.urge--
+			k.yield, k.first = true, i
+		}
+		r.stint(c)
+		return
 	}
 	old, new := r.accountOf(k.current, c), r.accountOf(i, c)
 	if old != new && new.virtual < old.virtual && new.deadline < old.deadline && r.now-k.stint >= r.m.protect {
@@ -345,6 +358,10 @@ func (r *run) pick(c int32) int32 {
 	mean := r.mean(c)
 	best, at := (*account)(nil), 0
 	for n, i := range k.queue {
+		if i == k.first {
+			at = n
+			break
+		}
 		a := r.accountOf(i, c)
 		switch {
 		case best == nil:
@@ -360,6 +377,7 @@ func (r *run) pick(c int32) int32 {
 	}
 	i := k.queue[at]
 	k.queue = append(k.queue[:at], k.queue[at+1:]...)
+	k.first = recording.No
 	if i == k.next {
 		k.next = recording.No
 	}

@@ -24,6 +24,9 @@ func (b *builder) runs(e *recording.Event, now int64) {
 	if g := t.goroutine; g >= 0 {
 		b.put(g, e.Thread, now)
 		b.tracks[g].ready = now // until it parks, it can run
+		if e.Condition == recording.Ended {
+			b.over(g, now)
+		}
 	}
 	if e.Other < 0 {
 		return
@@ -41,6 +44,7 @@ func (b *builder) runs(e *recording.Event, now int64) {
 		found = min(now, max(left, g.ready)) // the thread went from one to the next: that is work
 	}
 	t.goroutine, g.carrier = e.Other, e.Thread
+	g.owed, t.owed = g.owed+t.owed, 0
 	b.started(e.Other, t.core, found)
 	b.tracks[e.Other].running = t.running
 }

@@ -13,8 +13,17 @@ import (
 type lock struct {
 	is      bool
 	barging bool    // a thread that comes may take it before one that was woken for it
+	fair    bool    // Go's: it is handed over to a goroutine that has waited for goPatience
 	hold    float64 // ns that threads run while they hold it, the median
 }
+
+// Go's lock, as in names of functions. A sync.Mutex may be taken by whoever comes first, unless the goroutine that has
+// waited for longest has done so for goPatience (starvationThresholdNs in package sync): then the one that releases it
+// hands it over, and its thread runs that goroutine at once.
+const (
+	goMutex    = "sync.(*Mutex)."
+	goPatience = 1e6
+)
 
 // enoughHolds is how many times a thread must have been seen to hold a lock, so that its own median is used.
 const enoughHolds = 3
@@ -157,6 +166,7 @@ func (m *Machine) measureHolds(lists [][]int32) map[meeting]uses {
 			l.hold = quantile(all[o], 0.5, 0)
 		}
 		l.barging = m.barges(lists[o])
+		l.fair = len(lists[o]) > 0 && m.mentions(m.waits[lists[o][0]].place, goMutex)
 	}
 	return found
 }
@@ -609,6 +619,7 @@ func (p *program) part(out []action, i int, c piece) []action {
 		s.before = 0 // that is the first part's
 	}
 	s.meanwhile *= (c.to - c.from) / s.length
+	s.cost *= (c.to - c.from) / s.length
 	s.begin, s.end, s.length = c.begin, c.end, c.to-c.from
 	p.m.segments = append(p.m.segments, s)
 	p.m.pieces = append(p.m.pieces, c)

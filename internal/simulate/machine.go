@@ -29,6 +29,7 @@ type Machine struct {
 	protect  float64         // ns that a thread keeps a core at least, whoever wakes up
 	was      Outcome         // as recorded
 	meetings int             // waits that other entities ended
+	taken    float64         // see Taken
 	flooded  bool            // a thread always has a request of somebody outside to answer
 	looks    int             // at actions, that findOutside may still take
 	writes   int             // of waits for something outside, likewise
@@ -62,10 +63,12 @@ type entity struct {
 	core      int32     // where it is at its start; No: anywhere
 	allowed   []bool    // by core; nil: all
 	weight    float64
+	urge      float64 // the part of the times that it took a core at once from another thread when it was woken; No
 	goroutine bool
 	gives     int32 // the pool that it gives to; No
 	takes     int32 // the pool that it takes from; No
 	cut       bool  // it ran or could run when the window ended: it would go on
+	atLock    bool  // it waited for a lock when the window ended: when it has that, it would go on
 	coupled   bool  // it wakes others, or waits for others
 	loose     bool  // it begins again when it has done all its actions
 }
@@ -118,7 +121,9 @@ func New(r *recording.Recording) (*Machine, error) {
 	}
 	m := &Machine{rec: r, cpus: cpusOf(r)}
 	ops := build(m)
-	m.meetings = len(ops)
+	m.meetings, m.taken = len(ops), taken(m.segments)
+	m.mergeConditions()
+	m.joinRetries()
 	m.findPolls()
 	m.findOutside()
 	m.findSpins()
@@ -152,6 +157,20 @@ func (m *Machine) Waking() float64 {
 		sum += math.Max(0, float64(m.waits[i].latency))
 	}
 	return math.Min(1, sum/math.Max(1, length))
+}
+
+// Taken returns which part of the time in which the target's threads wanted to run other programs had their cores. How
+// they would share cores with a faster target is not known.
+func (m *Machine) Taken() float64 { return m.taken }
+
+func taken(segments []segment) float64 {
+	others, all := 0.0, 0.0
+	for i := range segments {
+		s := &segments[i]
+		others += s.before + s.meanwhile
+		all += s.length + s.before + s.meanwhile
+	}
+	return others / math.Max(1, all)
 }
 
 // validate refuses a recording whose numbers name nothing.
@@ -221,11 +240,16 @@ func (m *Machine) couple() {
 					w.entities[m.waits[a.of].owner].coupled = true
 				case doAcquire, doRelease:
 					w.entities[j].coupled = true
+				case doFork: // it cannot begin again, but with the one that makes it
+					w.entities[j].coupled = true
+					w.entities[a.of].coupled = true
 				}
 			}
 		}
 		for j := range w.entities {
 			e := &w.entities[j]
+			last := len(e.actions) - 1
+			e.atLock = last >= 0 && e.actions[last].deed == doAcquire
 			if e.coupled {
 				w.coupled++
 			} else if m.canRepeat(w, e) {

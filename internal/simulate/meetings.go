@@ -2,6 +2,7 @@ package simulate
 
 import (
 	"math"
+	"slices"
 
 	"whatif/internal/recording"
 )
@@ -173,15 +174,20 @@ func (r *run) wakeFirst(list *[]int32) {
 	}
 }
 
-// acquire takes a lock, or waits for it.
+// acquire takes a lock, or waits for it. A goroutine that was woken for it in vain is the next one again.
 func (r *run) acquire(i, o int32) bool {
-	l := &r.locks[o]
+	l, a := &r.locks[o], &r.ents[i]
 	if l.owner == recording.No || l.owner == i {
-		l.owner = i
-		r.ents[i].pos++
+		l.owner, a.asked = i, math.NaN()
+		a.pos++
 		return true
 	}
-	l.queue = append(l.queue, i)
+	if math.IsNaN(a.asked) || !r.m.locks[o].fair {
+		a.asked = r.now
+		l.queue = append(l.queue, i)
+	} else {
+		l.queue = slices.Insert(l.queue, 0, i)
+	}
 	r.block(i, queued)
 	return false
 }
@@ -196,9 +202,18 @@ func (r *run) release(i, o int32) {
 	if len(l.queue) == 0 {
 		return
 	}
-	if !r.m.locks[o].barging {
-		l.owner = l.queue[0]
-		r.ents[l.owner].pos++
+	next, is := l.queue[0], &r.m.locks[o]
+	hands := !is.barging
+	if is.fair {
+		hands = r.now-r.ents[next].asked >= goPatience
+	}
+	if hands {
+		l.owner = next
+		r.ents[next].pos++
+		r.ents[next].asked = math.NaN()
+	}
+	if hands && is.fair && r.at >= 0 {
+		r.cores[r.at].yield = true
 	}
 	r.wakeFirst(&l.queue)
 }

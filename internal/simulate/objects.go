@@ -52,7 +52,6 @@ func (m *Machine) mergeConditions() {
 
 // inferObjects finds out what each object makes threads wait for, and writes it into waits and programs.
 func (m *Machine) inferObjects(ops []int32) {
-	m.mergeConditions()
 	lists := make([][]int32, len(m.rec.Objects))
 	unknown := 0
 	for _, n := range ops {
@@ -104,7 +103,7 @@ func (m *Machine) infer(o int32, list []int32) (what meaning, sure bool) {
 	switch {
 	case m.mentions(first.place, "barrier"):
 		return barrier, true
-	case m.mentions(first.place, "mutex", "lll_lock", "rwlock", "spin_lock"):
+	case m.mentions(first.place, "mutex", "lll_lock", "rwlock", "spin_lock", goMutex):
 		return mutex, true
 	}
 	f := m.rounds(list)

@@ -56,6 +56,8 @@ type actor struct {
 	next   int32   // the entity that waits behind it at the same gate
 	gen    uint32  // the event that may wake it
 	order  uint64  // in its core's queue
+	urge   float64 // see preempt
+	asked  float64 // when it came to the lock that it waits for, or was woken to take; NaN: there is none
 	cycles float64 // how often it has begun again
 	cycle  float64 // when
 }
@@ -144,6 +146,11 @@ func (r *run) prepare(m *Machine, c Change) {
 		r.device.wait(gain, c.Device.Waits)
 	}
 	r.lengths = m.kinds.lengths(m.segments, gain, &r.shares, r.lengths)
+	if c.Costs {
+		for i := range r.lengths {
+			r.lengths[i] += m.segments[i].cost
+		}
+	}
 	r.device.stretch(r.lengths)
 	r.flags = grow(r.flags, len(m.waits))
 	r.got = grow(r.got, len(m.waits))
@@ -179,7 +186,7 @@ func (r *run) reset(w *window, out *WindowOutcome) {
 	r.ents = grow(r.ents, len(w.entities))
 	for i := range r.ents {
 		e := &w.entities[i]
-		r.ents[i] = actor{left: -1, core: e.core, wait: recording.No, next: recording.No,
+		r.ents[i] = actor{left: -1, core: e.core, wait: recording.No, next: recording.No, asked: math.NaN(),
 			needed: true}
 	}
 	r.pools = grow(r.pools, r.m.pools)
@@ -189,7 +196,7 @@ func (r *run) reset(w *window, out *WindowOutcome) {
 	}
 	r.cores = grow(r.cores, r.ncores)
 	for i := range r.cores {
-		r.cores[i] = core{current: recording.No, next: recording.No}
+		r.cores[i] = core{current: recording.No, next: recording.No, first: recording.No}
 	}
 	r.balance = r.interval()
 }
@@ -377,7 +384,7 @@ func (r *run) finished(i int32) {
 	switch {
 	case e.coupled:
 		r.coupled--
-		r.done = e.cut
+		r.done = e.cut || e.atLock
 	case e.loose:
 		r.loose--
 	default:

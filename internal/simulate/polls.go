@@ -17,6 +17,63 @@ const (
 	pollPart = 0.05 // of the recorded time: what polls take, and what the thread does afterwards, if it is to matter
 )
 
+// joinRetries makes one wait of several at one object, of which a timer ended all but the last, and another thread that
+// one: a thread that waits with a timeout, looks, and waits again has waited all the time. Where the other thread comes
+// sooner there are fewer timeouts.
+func (m *Machine) joinRetries() {
+	for i := range m.windows {
+		for j := range m.windows[i].entities {
+			e := &m.windows[i].entities[j]
+			e.actions = m.withoutRetries(e.actions, &m.was.Windows[i])
+		}
+	}
+}
+
+func (m *Machine) withoutRetries(actions []action, was *WindowOutcome) []action {
+	var out []action
+	first, object, ran, waited := -1, int32(recording.No), 0.0, 0.0 // of the waits with a timeout so far
+	for _, a := range actions {
+		switch a.deed {
+		case doRun:
+			ran += m.segments[a.of].length
+		case doWait:
+			w := &m.waits[a.of]
+			again := first >= 0 && w.object == object && ran < waited
+			timeout := w.ends == after && w.cause == recording.ByTimer && w.object >= 0
+			if again && w.ends == byWake {
+				m.joinWaits(out[first:], w, was)
+				out = out[:first]
+			}
+			switch {
+			case !timeout:
+				first = -1
+			case !again:
+				first, object = len(out), w.object
+			}
+			ran, waited = 0, w.length()
+		default:
+			first = -1
+		}
+		out = append(out, a)
+	}
+	return out
+}
+
+// joinWaits lets a wait begin where the first of some actions before it does: waits and runs, which are no more.
+func (m *Machine) joinWaits(before []action, w *wait, was *WindowOutcome) {
+	was.Waited[w.class] -= w.end - w.began
+	w.began = m.waits[before[0].of].began
+	was.Waited[w.class] += w.end - w.began
+	for _, a := range before {
+		if a.deed == doRun {
+			was.Busy -= int64(m.segments[a.of].length + m.segments[a.of].cost)
+			continue
+		}
+		o := &m.waits[a.of]
+		was.Waited[o.class] -= o.end - o.began
+	}
+}
+
 // poller is what is known of a thread that sleeps at one place.
 type poller struct {
 	ran     []float64 // between a sleep and the next one there, with nothing else that the thread did; visits: < 0

@@ -18,12 +18,16 @@ type segment struct {
 	// has the core meanwhile: for a part that is as large as the part of its work that is left, as cores are shared
 	// fairly.
 	before, meanwhile float64
+
+	// ns that recording took of the thread's time. They are no part of length: without whatif the program does not have
+	// them. What was recorded has (Machine.Check).
+	cost float64
 }
 
 // edge is where a segment begins or ends.
 type edge struct {
 	kind  edgeKind
-	place int32 // of a visit: the point; of a lock: the object
+	place int32 // of a visit: the point; of a lock: the object; where a thread was made: see born
 }
 
 // edgeKind is what happens at the edge of a segment.
@@ -38,7 +42,16 @@ const (
 	edgeEnd
 	edgeAcquire // of a lock, as inferred
 	edgeRelease
+	edgeBorn // the thread begins, and another one has made it
 )
+
+// born is where a thread begins that was made by another one: at a place, as the n-th that this one has made in a row.
+// Two threads of a kind live for less than the time between two samples, and do the same again and again: what one is
+// made for is told by its turn.
+func born(place, n int32) edge {
+	const most = 64 // in a row that are told apart
+	return edge{edgeBorn, most*(place+1) + min(n, most-1)}
+}
 
 // sample is that one thread ran at one stack.
 type sample struct {

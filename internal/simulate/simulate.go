@@ -56,6 +56,7 @@ type Change struct {
 	Cores  int      // 0: as many as recorded
 	Device Device   // the units of Faster are faster on top of it
 	Held   bool     // where Flooded says so: requests come no sooner than they did
+	Costs  bool     // with what recording took of the threads' time, as it was recorded
 }
 
 // Outcome is what a simulated run did.

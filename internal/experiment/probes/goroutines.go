@@ -90,22 +90,33 @@ var goHandovers = []struct {
 // goRegisters is the first version of Go that passes arguments in registers on all processors that whatif runs on.
 const goRegisters = "go1.18"
 
-// followGoroutines follows a binary's goroutines that wait for each other: their threads do not. The caller holds mu,
-// or no event is answered yet.
-func (s *sites) followGoroutines(b *symbol.Binary, id ledger.File) {
-	if !b.IsGo() || s.followed[id] || !s.options.Goroutines || s.closed || s.following.hasEnded() {
-		return
+// Goroutines are the probes that follow a binary's goroutines which wait for each other: their threads do not. None: it
+// is no program in Go, or one that cannot be followed.
+func Goroutines(b *symbol.Binary) (probes []ledger.Probe) {
+	if !b.IsGo() {
+		return nil
 	}
 	if v := b.GoVersion(); version.IsValid(v) && version.Compare(v, goRegisters) < 0 {
-		return
+		return nil
 	}
-	var probes []ledger.Probe
 	for _, h := range goHandovers {
 		found := probesOn(b, h.function, h.moment)
 		if len(found) == 0 && !h.optional {
-			return // the code cannot be read
+			return nil // the code cannot be read
 		}
 		probes = append(probes, found...)
+	}
+	return probes
+}
+
+// followGoroutines follows a binary's goroutines. The caller holds mu, or no event is answered yet.
+func (s *sites) followGoroutines(b *symbol.Binary, id ledger.File) {
+	if s.followed[id] || !s.options.Goroutines || s.closed || s.following.hasEnded() {
+		return
+	}
+	probes := Goroutines(b)
+	if len(probes) == 0 {
+		return
 	}
 	err := s.ledger.MeasureProbes(probes, target.OwnCode)
 	if err == nil {
