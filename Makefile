@@ -179,6 +179,7 @@ mpi: build tools
 jvm: build tools
 	@command -v javac >/dev/null && [ -e /usr/share/java/h2.jar ] || \
 		$(SUDO) apt-get install -q -y --no-install-recommends default-jdk-headless libh2-java
+	$(SUDO) env "PATH=$$PATH" "HOME=$$HOME" go run ./accuracy/lines -check
 	$(SUDO) env "PATH=$$PATH" "HOME=$$HOME" go run ./accuracy -only jvm -check -results accuracy/RESULTS.md
 
 jit: build tools
