@@ -46,7 +46,8 @@ func madeAtRunTime() []program {
 		{name: "java_sleep", source: "Sleep.java", function: "pause", model: []float64{10, 20, 30, 40}},
 		{name: "java_zip", source: "Zip.java", function: "pack"},
 		{name: "java_zip_frames", source: "Zip.java", function: "pack", flags: []string{"-XX:+PreserveFramePointer"}},
-		{name: "java_commits", source: "Commits.java", function: "backOff", ranked: true, jar: "/usr/share/java/h2.jar"},
+		{name: "java_commits", source: "Commits.java", function: "backOff", ranked: true, seconds: 2,
+			jar: "/usr/share/java/h2.jar", model: []float64{3, 9, 17, 22}},
 	}
 	for i := range group {
 		p := &group[i]
