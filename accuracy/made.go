@@ -10,7 +10,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// progressCall is the point of programs in which nothing but a system call can be counted: they call lseek once a visit.
+// progressCall is a point that needs no name of the program's code: a visit calls lseek once.
 const progressCall = "syscall:lseek"
 
 // nodeOptions make Node write down lines, into its working directory.

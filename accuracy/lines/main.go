@@ -43,7 +43,8 @@ func run(ctx context.Context, stdout, stderr io.Writer, args []string) int {
 	f.SetOutput(stderr)
 	f.Float64Var(&s.seconds, "seconds", 12, "length of one run")
 	whatif := f.String("whatif", "bin/whatif", "the whatif `command`, from the checkout's root")
-	check := f.Bool("check", false, fmt.Sprintf("exit with 1 if more than %g%% of the samples are on wrong lines", mostOff))
+	check := f.Bool("check", false,
+		fmt.Sprintf("exit with 1 if more than %g%% of the samples are on wrong lines", mostOff))
 	err := rig.Parse(f, args)
 	if err == nil && !(s.seconds > 0 && s.seconds < 50) {
 		err = errors.New("reading the command line: -seconds is more than 0 and less than 50")
