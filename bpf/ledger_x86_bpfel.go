@@ -578,6 +578,7 @@ const (
 	LedgerRuleKindRULE_CFA_AT        LedgerRuleKind = 3
 	LedgerRuleKindRULE_SIGNAL        LedgerRuleKind = 4
 	LedgerRuleKindRULE_FRAME_POINTER LedgerRuleKind = 5
+	LedgerRuleKindRULE_INTERPRETER   LedgerRuleKind = 6
 )
 
 type LedgerRuleWhere uint32
@@ -598,6 +599,7 @@ const (
 	LedgerSharedNumberNUMBER_STATE_MET        LedgerSharedNumber = 7
 	LedgerSharedNumberNUMBER_UNIT_POINT_SHIFT LedgerSharedNumber = 24
 	LedgerSharedNumberNUMBER_GENERATED        LedgerSharedNumber = 2147483647
+	LedgerSharedNumberNUMBER_BYTECODE         LedgerSharedNumber = 2147483646
 )
 
 type LedgerSource struct {

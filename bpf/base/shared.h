@@ -353,7 +353,8 @@ enum shared_number {
 	NUMBER_SAMPLE_PARTS = SAMPLE_PARTS,
 	NUMBER_STATE_MET = STATE_MET,
 	NUMBER_UNIT_POINT_SHIFT = UNIT_POINT_SHIFT,
-	NUMBER_GENERATED = 0x7fffffff, /* the number of no device */
+	NUMBER_GENERATED = 0x7fffffff, /* the numbers of no device */
+	NUMBER_BYTECODE = 0x7ffffffe,
 };
 
 /*

@@ -172,6 +172,15 @@ static __always_inline void credit_unknown(struct thread *t, u64 ran)
 	}
 }
 
+/* What is known of a bytecode: it was asked about when it was met. */
+static __always_inline void known_bytecode(const struct walk *w, u64 address, struct code *code)
+{
+	struct place place = { .inode = w->space, .offset = address, .dev = NUMBER_BYTECODE };
+	u32 *known = bpf_map_lookup_elem(&places, &place);
+
+	code->unit = known ? *known : UNIT_NONE;
+}
+
 static long on_trail(u32 i, struct walk *w)
 {
 	struct trail *trail = this_trail();
@@ -192,7 +201,9 @@ static long on_trail(u32 i, struct walk *w)
 		return note_code(w, &code, 0) != 0;
 	}
 	instruction = address & TRAIL_INSTRUCTION;
-	if (code_at(w->space, address & ~TRAIL_INSTRUCTION, w->stamp, &code))
+	if (address & TRAIL_BYTECODE)
+		known_bytecode(w, address & TRAIL_ADDRESS, &code);
+	else if (code_at(w->space, address & TRAIL_ADDRESS, w->stamp, &code))
 		w->busy = 1;
 	return note_code(w, &code, instruction) != 0;
 }

@@ -174,10 +174,12 @@ SUBPROGRAM int code_at(u64 space, u64 address, u64 stamp, struct code *code)
 }
 
 /*
- * Marks the address of the program's own instruction in a trail. Addresses above it are the
- * kernel's.
+ * Mark addresses in a trail: that of the program's own instruction, and those of bytecodes.
+ * Addresses above these are the kernel's.
  */
 #define TRAIL_INSTRUCTION (1UL << 62)
+#define TRAIL_BYTECODE (1UL << 61)
+#define TRAIL_ADDRESS (TRAIL_BYTECODE - 1)
 
 struct walk {
 	u64 space;
@@ -269,10 +271,30 @@ static __always_inline void keep_address(struct walk *w, const struct code *code
 		leave_trail(w, address);
 }
 
+/*
+ * Where a frame is in the interpreter of a Java VM, its code is the bytecode. Gives what a trail
+ * keeps of it; 0: it is no such frame.
+ */
+SUBPROGRAM u64 look_at_bytecode(struct walk *w, struct code *code)
+{
+	struct place place = {};
+	u64 method = 0;
+
+	if (!w || !code || rules[code->rule & (MAX_RULES - 1)].kind != RULE_INTERPRETER)
+		return 0;
+	place.offset = bytecode_of(&w->frame, &method);
+	if (!place.offset || place.offset > TRAIL_ADDRESS)
+		return 0;
+	place.inode = w->space;
+	place.dev = NUMBER_BYTECODE;
+	code->unit = unit_of_place(&place, method);
+	return place.offset | TRAIL_BYTECODE;
+}
+
 SUBPROGRAM int look_at_frame(u32 i, struct walk *w)
 {
 	struct code code;
-	u64 address;
+	u64 address, bytecode;
 	int step;
 
 	if (!w)
@@ -281,7 +303,9 @@ SUBPROGRAM int look_at_frame(u32 i, struct walk *w)
 	address = w->frame.exact ? w->frame.ip : w->frame.ip - 1;
 	if (code_at(w->space, address, w->stamp, &code))
 		w->busy = 1;
-	keep_address(w, &code, (address & (TRAIL_INSTRUCTION - 1)) | (i ? 0 : TRAIL_INSTRUCTION));
+	bytecode = code.rule < MAX_RULES ? look_at_bytecode(w, &code) : 0;
+	address = bytecode ? bytecode : address & TRAIL_ADDRESS;
+	keep_address(w, &code, address | (i ? 0 : TRAIL_INSTRUCTION));
 	if (note_code(w, &code, !i))
 		return 1;
 	if (code.rule == RULES_PENDING) {

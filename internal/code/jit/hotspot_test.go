@@ -332,3 +332,29 @@ func FuzzHotSpot(f *testing.F) {
 		}
 	})
 }
+
+// TestBytecodes: a method that is interpreted has lines by the addresses of its bytecodes, and the name that it has
+// when it is compiled.
+func TestBytecodes(t *testing.T) {
+	table := NewTable(&Budget{Left: DefaultBudget})
+	m := Bytecodes{Class: "com/shop/Cart", Name: "total", Signature: "(I)J", File: "Cart.java", Start: 0x7000, Size: 20,
+		Lines: []BytecodeLine{{12, 9}, {0, 7}, {5, 8}}}
+	if !table.AddBytecodes(&m) || table.AddBytecodes(&m) {
+		t.Error("a method is new once")
+	}
+	for offset, line := range map[uint64]int{0: 7, 4: 7, 5: 8, 19: 9} {
+		b := table.Find(m.Start + offset)
+		if b == nil || b.HasFrame() && b.Begin() != m.Start {
+			t.Fatalf("%+v", b)
+		}
+		want := symbol.Frame{Func: "com.shop.Cart.total(int)", Short: "com.shop.Cart.total", File: "com/shop/Cart.java",
+			Line: line}
+		if frames := b.Frames(m.Start + offset); len(frames) != 1 || frames[0] != want {
+			t.Errorf("bytecode %d: %+v", offset, frames)
+		}
+	}
+	m.Name = "sum" // another class is where it was
+	if !table.AddBytecodes(&m) || table.Find(m.Start).Name != "com.shop.Cart.sum" || table.Find(m.Start+20) != nil {
+		t.Errorf("%+v", table.Find(m.Start))
+	}
+}
