@@ -173,12 +173,12 @@ static __always_inline void credit_unknown(struct thread *t, u64 ran)
 }
 
 /* What is known of a bytecode: it was asked about when it was met. */
-static __always_inline void known_bytecode(const struct walk *w, u64 address, struct code *code)
+SUBPROGRAM u32 known_bytecode(u64 space, u64 bytecode)
 {
-	struct place place = { .inode = w->space, .offset = address, .dev = NUMBER_BYTECODE };
+	struct place place = { .inode = space, .offset = bytecode, .dev = NUMBER_BYTECODE };
 	u32 *known = bpf_map_lookup_elem(&places, &place);
 
-	code->unit = known ? *known : UNIT_NONE;
+	return known ? *known : UNIT_NONE;
 }
 
 static long on_trail(u32 i, struct walk *w)
@@ -202,7 +202,7 @@ static long on_trail(u32 i, struct walk *w)
 	}
 	instruction = address & TRAIL_INSTRUCTION;
 	if (address & TRAIL_BYTECODE)
-		known_bytecode(w, address & TRAIL_ADDRESS, &code);
+		code.unit = known_bytecode(w->space, address & TRAIL_ADDRESS);
 	else if (code_at(w->space, address & TRAIL_ADDRESS, w->stamp, &code))
 		w->busy = 1;
 	return note_code(w, &code, instruction) != 0;

@@ -271,30 +271,23 @@ static __always_inline void keep_address(struct walk *w, const struct code *code
 		leave_trail(w, address);
 }
 
-/*
- * Where a frame is in the interpreter of a Java VM, its code is the bytecode. Gives what a trail
- * keeps of it; 0: it is no such frame.
- */
-SUBPROGRAM u64 look_at_bytecode(struct walk *w, struct code *code)
+static __always_inline bool is_interpreter(u32 rule)
 {
-	struct place place = {};
-	u64 method = 0;
+	return rule < MAX_RULES && rules[rule & (MAX_RULES - 1)].kind == RULE_INTERPRETER;
+}
 
-	if (!w || !code || rules[code->rule & (MAX_RULES - 1)].kind != RULE_INTERPRETER)
-		return 0;
-	place.offset = bytecode_of(&w->frame, &method);
-	if (!place.offset || place.offset > TRAIL_ADDRESS)
-		return 0;
-	place.inode = w->space;
-	place.dev = NUMBER_BYTECODE;
-	code->unit = unit_of_place(&place, method);
-	return place.offset | TRAIL_BYTECODE;
+/* The unit of a bytecode, as unit_of_place. */
+SUBPROGRAM u32 unit_of_bytecode(u64 space, u64 bytecode, u64 method)
+{
+	struct place place = { .inode = space, .offset = bytecode, .dev = NUMBER_BYTECODE };
+
+	return unit_of_place(&place, method);
 }
 
 SUBPROGRAM int look_at_frame(u32 i, struct walk *w)
 {
 	struct code code;
-	u64 address, bytecode;
+	u64 address, bytecode, method = 0;
 	int step;
 
 	if (!w)
@@ -303,8 +296,14 @@ SUBPROGRAM int look_at_frame(u32 i, struct walk *w)
 	address = w->frame.exact ? w->frame.ip : w->frame.ip - 1;
 	if (code_at(w->space, address, w->stamp, &code))
 		w->busy = 1;
-	bytecode = code.rule < MAX_RULES ? look_at_bytecode(w, &code) : 0;
-	address = bytecode ? bytecode : address & TRAIL_ADDRESS;
+	address &= TRAIL_ADDRESS;
+	if (is_interpreter(code.rule)) {
+		bytecode = bytecode_of(&w->frame, &method) & TRAIL_ADDRESS;
+		if (bytecode) {
+			code.unit = unit_of_bytecode(w->space, bytecode, method);
+			address = bytecode | TRAIL_BYTECODE;
+		}
+	}
 	keep_address(w, &code, address | (i ? 0 : TRAIL_INSTRUCTION));
 	if (note_code(w, &code, !i))
 		return 1;

@@ -19,7 +19,7 @@ public class Rest {
   public static void main(String[] args) throws Exception {
     FileOutputStream out = new FileOutputStream("/dev/null");
     for (int i = Integer.parseInt(args[0]); i > 0; i--) {
-      sink = work(50_000);
+      sink = work(200_000);
       pause();
       out.write(1);
     }
