@@ -337,9 +337,12 @@ type Bytecodes struct {
 // BytecodeLine is the line from a bytecode on.
 type BytecodeLine struct{ Bytecode, Line int }
 
-// AddBytecodes puts a method that is interpreted into the table, by the addresses of its bytecodes. changed reports
+// AddBytecodes puts a method that is interpreted into the table, by the addresses of its bytecodes. replaced reports
 // whether something else was there.
-func (t *Table) AddBytecodes(m *Bytecodes) (changed bool) {
+func (t *Table) AddBytecodes(m *Bytecodes) (replaced bool) {
+	if !plausible(m.Start, m.Size) {
+		return false
+	}
 	f := ofMethod(m.Class, m.Name, m.Signature, m.File)
 	b := &Body{Function: f, size: m.Size, java: true}
 	for _, l := range m.Lines {
@@ -350,10 +353,9 @@ func (t *Table) AddBytecodes(m *Bytecodes) (changed bool) {
 		slices.Equal(was.lines, b.lines) {
 		return false
 	}
-	if plausible(m.Start, m.Size) {
-		t.add(m.Start, m.Size, b)
-	}
-	return true
+	replaced = t.overlaps(m.Start, m.Start+m.Size)
+	t.add(m.Start, m.Size, b)
+	return replaced
 }
 
 // Blunt gives the number of the method of code that may have been compiled before the agent was there: then it has
