@@ -107,7 +107,7 @@ race: tools
 BESIDE := internal/cli internal/doctor internal/privilege internal/target
 
 # Packages whose tests measure: one at a time, and nothing beside them.
-ALONE := accuracy accuracy/overhead accuracy/points accuracy/scale internal/demo internal/ledger internal/load \
+ALONE := accuracy accuracy/lines accuracy/overhead accuracy/points accuracy/scale internal/demo internal/ledger internal/load \
 	internal/testing/realkernel test
 
 # All others.

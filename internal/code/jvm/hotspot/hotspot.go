@@ -2,8 +2,8 @@
 // addresses, and their lines. It is pure: memory is a function.
 //
 // The VM says itself where in its structures that is, in tables that libjvm.so exports for debuggers, such as
-// gHotSpotVMStructs. What is not in these tables is as in Java 11 to 25. Everything comes from a profiled process, which
-// can have anything in its memory, so all sizes are bounded.
+// gHotSpotVMStructs. What is not in these tables is as in Java 11 to 25. Everything comes from a profiled process,
+// which can have anything in its memory, so all sizes are bounded.
 //
 // The normal sequence: [ReadLayout] once for a VM, then [Layout.Method] for each method.
 package hotspot
