@@ -840,9 +840,10 @@ const (
 )
 
 type LedgerWaits struct {
-	_   structs.HostLayout
-	Ns  [8]uint64
-	Now uint64
+	_    structs.HostLayout
+	Ns   [8]uint64
+	Now  uint64
+	Idle uint64
 }
 
 type LedgerWhy uint32

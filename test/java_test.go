@@ -126,8 +126,12 @@ func TestJavaInterpreted(t *testing.T) {
 		for _, e := range d.Experiments {
 			real += e.RealNS
 			for id, classes := range e.UnitWaitedNS {
-				if u := d.Units[id]; u.File == "Rest.java" && u.Line == 16 {
+				u := d.Units[id]
+				if u.File == "Rest.java" && u.Line == 16 {
 					slept += classes["sleep"]
+				}
+				if u.Name == "jvm:gc" {
+					t.Errorf("%s: %s waits for work, which counts: %v", java, u.Name, classes)
 				}
 			}
 		}

@@ -73,6 +73,7 @@ enum go_moment {
 struct waits {
 	u64 ns[WAIT_CLASSES]; /* of waits that are over */
 	u64 now; /* threads that wait now, where the wait is expected to count as the unit's time */
+	u64 idle; /* from user space: its threads wait for work, and no wait is the unit's time */
 };
 
 /*

@@ -66,7 +66,7 @@ public class Commits {
 
   public static void main(String[] args) throws Exception {
     Bench.start(args);
-    String url = "jdbc:h2:mem:bank;LOCK_TIMEOUT=1";
+    String url = "jdbc:h2:mem:bank;LOCK_TIMEOUT=1;DB_CLOSE_ON_EXIT=FALSE";
     Connection connection = DriverManager.getConnection(url);
     try (Statement statement = connection.createStatement()) {
       statement.execute("CREATE TABLE account (id INT PRIMARY KEY, amount BIGINT)");
