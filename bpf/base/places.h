@@ -99,7 +99,7 @@ enum rule_kind {
 	RULE_CFA_AT,	    /* the CFA is what is read at base + offset, + add */
 	RULE_SIGNAL,	    /* the registers are in the ucontext at the stack pointer */
 	RULE_FRAME_POINTER, /* code without tables */
-	RULE_INTERPRETER,   /* that of a Java VM: by frame pointers, and its frames have a bytecode */
+	RULE_INTERPRETER,   /* a Java VM's: by frame pointers; its frames have a bytecode */
 };
 
 enum rule_base {
