@@ -122,9 +122,8 @@ func TestJavaInterpreted(t *testing.T) {
 		if other := lines[16] + lines[22]; lines[10] < 50 || lines[9] == 0 || loop < 5*other {
 			t.Errorf("%s: %d samples in the loop, by lines: %v; %+v", java, loop, lines, d.Warnings)
 		}
-		var slept, real int64
+		var slept int64
 		for _, e := range d.Experiments {
-			real += e.RealNS
 			for id, classes := range e.UnitWaitedNS {
 				u := d.Units[id]
 				if u.File == "Rest.java" && u.Line == 16 {
@@ -135,9 +134,9 @@ func TestJavaInterpreted(t *testing.T) {
 				}
 			}
 		}
-		// Not before the agent is there.
-		if slept < real/4 {
-			t.Errorf("%s: line 16 slept for %v of %v: %+v", java, time.Duration(slept), time.Duration(real), d.Units)
+		// A second in all; what was before the agent was there belongs to no line.
+		if slept < int64(time.Second/4) {
+			t.Errorf("%s: line 16 slept for %v: %+v", java, time.Duration(slept), d.Units)
 		}
 	}
 }
