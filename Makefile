@@ -107,7 +107,7 @@ race: tools
 BESIDE := internal/cli internal/doctor internal/privilege internal/target
 
 # Packages whose tests measure: one at a time, and nothing beside them.
-ALONE := accuracy accuracy/overhead accuracy/points accuracy/scale internal/demo internal/ledger internal/load \
+ALONE := accuracy accuracy/lines accuracy/overhead accuracy/points accuracy/scale internal/demo internal/ledger internal/load \
 	internal/testing/realkernel test
 
 # All others.
@@ -189,6 +189,7 @@ engines: build tools
 jvm: build tools
 	@command -v javac >/dev/null && [ -e /usr/share/java/h2.jar ] || \
 		$(SUDO) apt-get install -q -y --no-install-recommends default-jdk-headless libh2-java
+	$(SUDO) env "PATH=$$PATH" "HOME=$$HOME" go run ./accuracy/lines -check
 	$(SUDO) env "PATH=$$PATH" "HOME=$$HOME" go run ./accuracy -only jvm -check -results accuracy/RESULTS.md
 
 jit: build tools

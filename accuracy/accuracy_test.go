@@ -61,13 +61,13 @@ func TestParseLatency(t *testing.T) {
 
 func TestMarkedLine(t *testing.T) {
 	for mark, want := range map[string]string{"// TARGET": "", "// TARGET<put": "<put", "// TARGET<f<g\r": "<f<g"} {
-		line, callers, err := markedLine("a\nb " + mark + "\nthe // TARGET is above\n")
+		line, callers, err := markedLine("a\nb "+mark+"\nthe // TARGET is above\n", targetMark)
 		if line != 2 || callers != want || err != nil {
 			t.Errorf("%q: line %d, callers %q, %v, want 2", mark, line, callers, err)
 		}
 	}
 	for _, text := range []string{"", "a\n", "a // TARGET\nb // TARGET\n"} {
-		if _, _, err := markedLine(text); err == nil {
+		if _, _, err := markedLine(text, targetMark); err == nil {
 			t.Errorf("markedLine(%q): no error", text)
 		}
 	}
@@ -370,6 +370,63 @@ func TestSummarize(t *testing.T) {
 	}
 }
 
+// TestSecondTarget: a program's second target is a row of its own, and counts.
+func TestSecondTarget(t *testing.T) {
+	second := synthetic("java", made, false)
+	second.Target = "by function"
+	second.Levels[0].Prediction.Gain = 40
+	s := summarize([]result{synthetic("java", made, false), second})
+	if s.programs != 2 || s.worstProgram != "java by function" {
+		t.Errorf("%+v", s)
+	}
+	p, err := newPredictor("whatif", &program{name: "java"},
+		binaries{plain: filepath.Join(t.TempDir(), "java"), point: "Bench.java:3"}, []int{50})
+	if err != nil {
+		t.Fatal(err)
+	}
+	function, err := p.of("func:jvm.Join.parse", "function")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if line := strings.Join(function.arguments(time.Second), " "); function.profile == p.profile ||
+		!strings.Contains(line, "-p done=Bench.java:3 -t func:jvm.Join.parse -s 0,50 ") {
+		t.Errorf("%s: %s", function.profile, line)
+	}
+	found, err := p.of("", "found")
+	if err != nil || strings.Contains(strings.Join(found.arguments(time.Second), " "), " -t ") {
+		t.Errorf("%v, %v", found.arguments(time.Second), err)
+	}
+}
+
+// TestRank: a target that whatif has to find is to be the first.
+func TestRank(t *testing.T) {
+	r := synthetic("java", made, false)
+	r.ranked = true
+	for rank, want := range []int{1, 0, 1} {
+		r.Rank = rank
+		n := 0
+		for _, m := range missed([]result{r}) {
+			if strings.Contains(m, "told only the point") {
+				n++
+			}
+		}
+		if n != want {
+			t.Errorf("rank %d: %q", rank, missed([]result{r}))
+		}
+	}
+	if lines := ranks([]result{r, synthetic("other", made, false)}); len(lines) != 1 ||
+		!strings.HasSuffix(lines[0], "at place 2") {
+		t.Errorf("%q", lines)
+	}
+}
+
+func TestJavaPoint(t *testing.T) {
+	point, err := javaPoint(filepath.Join("programs", "jvm", benchJava))
+	if err != nil || !strings.HasPrefix(point, "Bench.java:") {
+		t.Errorf("%q, %v", point, err)
+	}
+}
+
 func TestMissed(t *testing.T) {
 	exact := synthetic("exact", ordinary, true)
 	for i := range exact.Levels {
@@ -498,6 +555,7 @@ func TestArguments(t *testing.T) {
 		{program{name: "x", batch: true, seconds: 0.4}, "run -t x.c:3 -s 0,25,100 -d 10s -o f -- /b/x 0 0.4"},
 	}
 	for _, test := range tests {
+		b.point = test.program.pointSpec()
 		p := predictor{program: &test.program, built: b, levels: []int{25, 100}, profile: "f"}
 		if got := strings.Join(p.arguments(10*time.Second), " "); got != test.want {
 			t.Errorf("arguments:\n%s\nwant\n%s", got, test.want)

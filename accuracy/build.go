@@ -14,6 +14,7 @@ type binaries struct {
 	plain  string
 	coz    string // "" if coz cannot run the program, or is not asked
 	target place
+	point  string // as -p has it
 }
 
 // build compiles a program of the checkout at root into accuracy/build, and with withCoz a second time for coz.
@@ -24,8 +25,13 @@ func build(ctx context.Context, root string, p *program, withCoz bool) (binaries
 	if err != nil {
 		return binaries{}, err
 	}
-	b := binaries{plain: filepath.Join(out, p.name), target: target}
+	b := binaries{plain: filepath.Join(out, p.name), target: target, point: p.pointSpec()}
 	directory := filepath.Join(out, "coz")
+	if p.point == "" && filepath.Ext(source) == ".java" {
+		if b.point, err = javaPoint(filepath.Join(filepath.Dir(source), benchJava)); err != nil {
+			return binaries{}, err
+		}
+	}
 	if p.managed() {
 		directory = b.plain
 		if err := os.RemoveAll(directory); err != nil { // also what a runtime has left there
@@ -55,6 +61,19 @@ func build(ctx context.Context, root string, p *program, withCoz bool) (binaries
 	return b, nil
 }
 
+// javaPoint is the line of Java programs that is their progress point, as -p has it.
+func javaPoint(path string) (string, error) {
+	text, err := os.ReadFile(path)
+	if err != nil {
+		return "", fmt.Errorf("finding the progress point: %w", err)
+	}
+	line, rest, err := markedLine(string(text), javaPointMark)
+	if err != nil || rest != "" {
+		return "", fmt.Errorf("finding the progress point in %s: %q, %w", path, rest, err)
+	}
+	return fmt.Sprintf("%s:%d", filepath.Base(path), line), nil
+}
+
 // compiler is the command line that builds source: optimized and with debug information, as in real use.
 func compiler(source, out string, p *program, forCoz bool) []string {
 	var c []string
@@ -62,7 +81,7 @@ func compiler(source, out string, p *program, forCoz bool) []string {
 	case ".go":
 		return []string{"go", "build", "-o", out, source}
 	case ".java":
-		return []string{"javac", "-g", "-d", out, filepath.Join(filepath.Dir(source), "Bench.java"), source}
+		return []string{"javac", "-g", "-d", out, filepath.Join(filepath.Dir(source), benchJava), source}
 	case ".js":
 		return []string{"cp", source, out}
 	case ".erl":

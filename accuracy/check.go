@@ -45,6 +45,9 @@ func missed(results []result) []string {
 		case !latency && e > limits.program[r.Kind]:
 			miss("%s: error %.1f, at most %.0f allowed", r.name(), e, limits.program[r.Kind])
 		}
+		if r.ranked && r.Rank != 1 {
+			miss("%s: told only the point, whatif has its target at place %d, 1 expected", r.name(), r.Rank)
+		}
 		for _, l := range r.Levels {
 			if l.Prediction == nil {
 				continue
@@ -54,7 +57,7 @@ func missed(results []result) []string {
 				miss("%s: error %.1f at %d%%, at most %.0f allowed", r.name(), off, l.Level, limits.program[r.Kind])
 			}
 			if r.Kind == zero && math.Abs(l.Prediction.Gain) > limits.zero {
-				miss("%s: %.1f predicted at %d%%, within %.0f of 0 expected", r.Program, l.Prediction.Gain, l.Level,
+				miss("%s: %.1f predicted at %d%%, within %.0f of 0 expected", r.name(), l.Prediction.Gain, l.Level,
 					limits.zero)
 			}
 		}

@@ -10,49 +10,51 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// progressCall is the point of programs in which no function can be counted from outside: they call lseek once a visit.
+// progressCall is a point that needs no name of the program's code: a visit calls lseek once.
 const progressCall = "syscall:lseek"
 
 // nodeOptions make Node write down lines, into its working directory.
 var nodeOptions = []string{"--perf-prof"}
 
 // madeAtRunTime lists programs with code that is made while they run: in Java (the group jvm), JavaScript and Erlang
-// (jit).
+// (jit). Targets in Java are lines, and the methods with them. Points are lines, too; java_turns_call has another one.
 func madeAtRunTime() []program {
 	group := []program{
-		{name: "java_join", source: "Join.java", target: "func:jvm.Join.parse", model: []float64{25, 33, 33, 33}},
-		{name: "java_join_short", source: "Join.java", defines: []string{"SHORT"}, target: "func:jvm.Join.parse",
+		{name: "java_join", source: "Join.java", function: "parse", model: []float64{25, 33, 33, 33}},
+		{name: "java_join_short", source: "Join.java", defines: []string{"SHORT"}, function: "parse",
 			kind: zero, model: []float64{0, 0, 0, 0}},
-		{name: "java_join_equal", source: "Join.java", defines: []string{"EQUAL"}, target: "func:jvm.Join.parse",
+		{name: "java_join_equal", source: "Join.java", defines: []string{"EQUAL"}, function: "parse",
 			model: []float64{17, 33, 50, 67}},
-		{name: "java_lock_wait", source: "LockWait.java", target: "func:jvm.LockWait.update",
-			model: []float64{17, 33, 50, 50}},
-		{name: "java_lock_many", source: "LockMany.java", target: "func:jvm.LockMany.update",
+		{name: "java_lock_wait", source: "LockWait.java", function: "update", model: []float64{17, 33, 50, 50}},
+		{name: "java_lock_many", source: "LockMany.java", function: "update", model: []float64{25, 45, 57, 70}},
+		{name: "java_lock_util", source: "LockMany.java", defines: []string{"UTIL"}, function: "update",
 			model: []float64{25, 45, 57, 70}},
-		{name: "java_lock_util", source: "LockMany.java", defines: []string{"UTIL"}, target: "func:jvm.LockMany.update",
-			model: []float64{25, 45, 57, 70}},
-		{name: "java_turns", source: "Turns.java", target: "func:jvm.Turns.ask",
+		{name: "java_turns", source: "Turns.java", function: "ask", model: []float64{8.3, 16.7, 25, 33.3}},
+		{name: "java_turns_call", source: "Turns.java", function: "ask", point: progressCall,
 			model: []float64{8.3, 16.7, 25, 33.3}},
-		{name: "java_pipeline", source: "Pipeline.java", target: "func:jvm.Pipeline.transform",
-			model: []float64{25, 44, 56, 63}},
-		{name: "java_pipeline_short", source: "Pipeline.java", defines: []string{"SHORT"},
-			target: "func:jvm.Pipeline.transform", kind: zero, model: []float64{0, 0, 0, 0}},
-		{name: "java_fork_join", source: "ForkJoin.java", target: "func:jvm.ForkJoin.leaf",
-			model: []float64{17, 33, 50, 67}},
-		{name: "java_futures", source: "Futures.java", target: "func:jvm.Futures.parse",
-			model: []float64{12.5, 25, 25, 25}},
-		{name: "java_server", source: "Server.java", target: "func:jvm.Server.handle"},
-		{name: "java_garbage", source: "Garbage.java", target: "func:jvm.Garbage.score", seconds: 1,
+		{name: "java_pipeline", source: "Pipeline.java", function: "transform", model: []float64{25, 44, 56, 63}},
+		{name: "java_pipeline_short", source: "Pipeline.java", defines: []string{"SHORT"}, function: "transform",
+			kind: zero, model: []float64{0, 0, 0, 0}},
+		{name: "java_fork_join", source: "ForkJoin.java", function: "leaf", model: []float64{17, 33, 50, 67}},
+		{name: "java_futures", source: "Futures.java", function: "parse", model: []float64{12.5, 25, 25, 25}},
+		{name: "java_server", source: "Server.java", function: "handle"},
+		{name: "java_garbage", source: "Garbage.java", function: "score", seconds: 1,
 			flags: []string{"-Xms64m", "-Xmx64m", "-Xmn8m"}},
-		{name: "java_streams", source: "Streams.java", target: "func:jvm.Streams.score"},
-		{name: "java_sleep", source: "Sleep.java", wait: "sleep", model: []float64{10, 20, 30, 40}},
-		{name: "java_zip", source: "Zip.java", target: "func:jvm.Zip.pack"},
-		{name: "java_zip_frames", source: "Zip.java", target: "func:jvm.Zip.pack",
-			flags: []string{"-XX:+PreserveFramePointer"}},
-		{name: "java_commits", source: "Commits.java", wait: "sleep", jar: "/usr/share/java/h2.jar"},
+		{name: "java_collector", source: "Collector.java", target: "jvm:gc", seconds: 1,
+			flags: []string{"-XX:+UseSerialGC", "-Xms64m", "-Xmx64m", "-Xmn8m"}},
+		{name: "java_streams", source: "Streams.java", function: "score"},
+		{name: "java_sleep", source: "Sleep.java", function: "pause", model: []float64{10, 20, 30, 40}},
+		{name: "java_zip", source: "Zip.java", function: "pack"},
+		{name: "java_zip_frames", source: "Zip.java", function: "pack", flags: []string{"-XX:+PreserveFramePointer"}},
+		{name: "java_commits", source: "Commits.java", function: "backOff", ranked: true, seconds: 2,
+			jar: "/usr/share/java/h2.jar", model: []float64{3, 9, 17, 22}},
 	}
 	for i := range group {
-		group[i].group, group[i].source = "jvm", "jvm/"+group[i].source
+		p := &group[i]
+		if class := strings.TrimSuffix(p.source, ".java"); p.function != "" {
+			p.function = "func:jvm." + class + "." + p.function
+		}
+		p.group, p.source = "jvm", "jvm/"+p.source
 	}
 	group = append(group,
 		program{name: "node_server", source: "jit/server.js", point: "syscall:getuid", runtime: nodeOptions},
@@ -67,9 +69,6 @@ func madeAtRunTime() []program {
 		}
 		if p.group == "" {
 			p.group = "jit"
-		}
-		if p.point == "" {
-			p.point = progressCall
 		}
 	}
 	return group

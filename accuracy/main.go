@@ -233,7 +233,7 @@ func (o *options) locate() error {
 
 // print writes the table and the summary, and the requested files.
 func (o *options) print(w io.Writer, results []result) error {
-	rows, lines := resultTable(results), summarize(results).lines()
+	rows, lines := resultTable(results), append(summarize(results).lines(), ranks(results)...)
 	if o.engines {
 		rows = estimateTable(results)
 		lines, _ = judgeEngines(results)

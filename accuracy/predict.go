@@ -26,20 +26,39 @@ type predictor struct {
 	program *program
 	built   binaries
 	levels  []int
+	any     bool // whatif tries all units, not only the target
 	profile string
 	log     string // the output of whatif and of the program
 }
 
 // newPredictor makes a predictor without any measurement.
 func newPredictor(whatif string, p *program, b binaries, levels []int) (*predictor, error) {
-	profile, log := b.plain+".profile", b.plain+".log"
-	for _, old := range []string{profile, log} {
+	b.target = p.predicted(b.target)
+	made := &predictor{whatif: whatif, program: p, built: b, levels: levels,
+		profile: b.plain + ".profile", log: b.plain + ".log"}
+	return made, made.clear()
+}
+
+// of is a predictor of the same program for something else than its target: a target, or no target, "", when whatif has
+// to find one. What it keeps has a name of its own.
+func (p *predictor) of(target, name string) (*predictor, error) {
+	with := *p
+	if target != "" {
+		with.built.target = place{spec: target}
+	}
+	with.any = target == ""
+	with.profile, with.log = p.built.plain+"."+name+".profile", p.built.plain+"."+name+".log"
+	return &with, with.clear()
+}
+
+// clear removes what an earlier study left.
+func (p *predictor) clear() error {
+	for _, old := range []string{p.profile, p.log} {
 		if err := os.Remove(old); err != nil && !os.IsNotExist(err) {
-			return nil, fmt.Errorf("removing what an earlier study left: %w", err)
+			return fmt.Errorf("removing what an earlier study left: %w", err)
 		}
 	}
-	b.target = p.predicted(b.target)
-	return &predictor{whatif: whatif, program: p, built: b, levels: levels, profile: profile, log: log}, nil
+	return nil
 }
 
 // keptPredictor makes a predictor of a program that was profiled before: nothing is built or run.
@@ -74,6 +93,9 @@ func (p *predictor) arguments(duration time.Duration) []string {
 	for _, level := range p.levels {
 		speedups = append(speedups, strconv.Itoa(level))
 	}
+	if p.any {
+		return p.commandLine("run", duration)
+	}
 	return p.commandLine("run", duration, "-t", p.built.target.String(), "-s", strings.Join(speedups, ","))
 }
 
@@ -81,7 +103,7 @@ func (p *predictor) arguments(duration time.Duration) []string {
 func (p *predictor) commandLine(command string, duration time.Duration, options ...string) []string {
 	args := []string{command}
 	if !p.program.batch { // the end of a batch program is a point that needs no name
-		args = append(args, "-p", pointName+"="+p.program.pointSpec())
+		args = append(args, "-p", pointName+"="+p.built.point)
 	}
 	if p.program.latency != "" {
 		args = append(args, "-l", p.program.latency)
@@ -167,6 +189,24 @@ func (p *predictor) answer(ctx context.Context, metric string) (answer, []string
 	return a, warnings, nil
 }
 
+// rank is the target's place, from 1, among the units that have been tried; 0: it is none of them.
+func (p *predictor) rank(ctx context.Context) (int, error) {
+	output, err := exec.CommandContext(ctx, p.whatif, "report", "--format", "json", p.profile).Output()
+	if err != nil {
+		return 0, fmt.Errorf("ranking the units of %s: %w%s", p.program.name, err, words(err))
+	}
+	var r report
+	if err := json.Unmarshal(output, &r); err != nil {
+		return 0, fmt.Errorf("ranking the units of %s: %w", p.program.name, err)
+	}
+	for i := range r.Targets {
+		if r.Targets[i].is(p.built.target) {
+			return i + 1, nil
+		}
+	}
+	return 0, nil
+}
+
 // answer is what whatif says of one metric of the target: the gains by level.
 type answer struct {
 	tested    map[int]estimate // by experiments
@@ -177,21 +217,8 @@ type answer struct {
 
 // report is the part of whatif's JSON report that is used here.
 type report struct {
-	Targets []struct {
-		File   string
-		Name   string
-		Func   string
-		Line   int
-		Points []struct {
-			Name            string
-			Metric          string
-			Curve, Estimate []reportLevel
-			Refused         string
-			Warnings        []reportWarning
-		}
-		Warnings []reportWarning
-	}
-	Points []struct {
+	Targets []reportTarget
+	Points  []struct {
 		Name     string
 		Warnings []reportWarning
 	}
@@ -212,6 +239,31 @@ func (r *report) doubts(point string, of ...[]reportWarning) (codes []string) {
 	}
 	slices.Sort(codes)
 	return slices.Compact(codes)
+}
+
+type reportTarget struct {
+	File   string
+	Name   string
+	Func   string
+	Line   int
+	Points []struct {
+		Name            string
+		Metric          string
+		Curve, Estimate []reportLevel
+		Refused         string
+		Warnings        []reportWarning
+	}
+	Warnings []reportWarning
+}
+
+// is tells whether the report's target is this one.
+func (t *reportTarget) is(target place) bool {
+	if target.kernel != "" {
+		return t.Func == target.kernel
+	}
+	// A target with callers is no line in the report; it has the name that was given to -t, without "func:".
+	line := filepath.Base(t.File) == target.file && t.Line == target.line && target.callers == ""
+	return line || t.Name == strings.TrimPrefix(target.String(), "func:")
 }
 
 type reportLevel struct {
@@ -242,10 +294,7 @@ func parseReport(text []byte, target place, point, metric string) (answer, []str
 		warnings = append(warnings, w.Code+": "+w.Text)
 	}
 	for _, t := range r.Targets {
-		line := filepath.Base(t.File) == target.file && t.Line == target.line && target.callers == ""
-		// A target with callers is no line in the report; it has the name that was given to -t, without "func:".
-		named := t.Name == strings.TrimPrefix(target.String(), "func:")
-		if target.kernel != "" && t.Func != target.kernel || target.kernel == "" && !line && !named {
+		if !t.is(target) {
 			continue
 		}
 		for _, p := range t.Points {

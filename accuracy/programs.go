@@ -54,6 +54,10 @@ type program struct {
 	kernel string
 	// target is what the prediction is for, as -t has it, if it is not the line.
 	target string
+	// function is a second target, as -t has it: it has the same truth, and a prediction of its own.
+	function string
+	// ranked: whatif is also told no target, and has to find it: it is to be the one with the largest gain.
+	ranked bool
 	// jar is a jar that a Java program needs beside its own classes.
 	jar string
 	// runtime has options by which a runtime writes down the code that it makes. Only predictions need them.
@@ -231,6 +235,9 @@ func (p *program) profiled(binary string, args ...string) []string {
 	return p.command(binary, args...)
 }
 
+// benchJava has what Java programs share, and the line that is their progress point.
+const benchJava, javaPointMark = "Bench.java", "// POINT"
+
 // pointSpec is the program's progress point, as -p has it.
 func (p *program) pointSpec() string {
 	switch {
@@ -294,26 +301,27 @@ func targetOf(path string) (place, error) {
 	if err != nil {
 		return place{}, fmt.Errorf("finding the target: %w", err)
 	}
-	line, callers, err := markedLine(string(text))
+	line, callers, err := markedLine(string(text), targetMark)
 	if err != nil {
 		return place{}, fmt.Errorf("finding the target in %s: %w", path, err)
 	}
 	return place{file: filepath.Base(path), line: line, callers: callers}, nil
 }
 
-func markedLine(text string) (line int, callers string, err error) {
+// markedLine finds the only line with a mark at its end, or with the mark and callers.
+func markedLine(text, mark string) (line int, callers string, err error) {
 	for i, l := range strings.Split(text, "\n") {
-		_, rest, marked := strings.Cut(strings.TrimRight(l, " \t\r"), targetMark)
+		_, rest, marked := strings.Cut(strings.TrimRight(l, " \t\r"), mark)
 		if !marked || rest != "" && rest[0] != '<' {
 			continue
 		}
 		if line != 0 {
-			return 0, "", fmt.Errorf("lines %d and %d are both marked %q", line, i+1, targetMark)
+			return 0, "", fmt.Errorf("lines %d and %d are both marked %q", line, i+1, mark)
 		}
 		line, callers = i+1, rest
 	}
 	if line == 0 {
-		return 0, "", fmt.Errorf("no line is marked %q", targetMark)
+		return 0, "", fmt.Errorf("no line is marked %q", mark)
 	}
 	return line, callers, nil
 }

@@ -1,6 +1,10 @@
 package main
 
-import "math"
+import (
+	"math"
+	"slices"
+	"strings"
+)
 
 // levelResult is one level of one program. Prediction, which experiments have made, Estimate, which comes from a
 // recording, and Coz are nil if there is none.
@@ -16,6 +20,7 @@ type levelResult struct {
 type result struct {
 	Program string        `json:"program"`
 	Metric  string        `json:"metric,omitempty"` // empty: throughput
+	Target  string        `json:"target,omitempty"` // the program's second target; empty: the first
 	Kind    kind          `json:"kind"`
 	Levels  []levelResult `json:"levels"`
 	Rounds  int           `json:"rounds"` // of truth
@@ -28,15 +33,16 @@ type result struct {
 	Refused string `json:"refused,omitempty"`
 	// Doubts are the codes of whatif's warnings about the target.
 	Doubts []string `json:"doubts,omitempty"`
+	// Rank is the target's place among all units when whatif was told no target; 0: it was none of them, or was told.
+	Rank   int `json:"rank,omitempty"`
+	ranked bool
 	model  []float64
 }
 
-// name is the program's name, with the metric if that is not throughput.
+// name is the program's name, with the target if that is not the first, and the metric if that is not throughput.
 func (r *result) name() string {
-	if r.Metric == "" {
-		return r.Program
-	}
-	return r.Program + " " + r.Metric
+	return strings.Join(slices.DeleteFunc([]string{r.Program, r.Target, r.Metric}, func(s string) bool { return s == "" }),
+		" ")
 }
 
 // errorOf is the mean absolute error of whatif's predictions over the levels, in points; NaN unless every level has a
@@ -104,7 +110,7 @@ func (r *result) within(interval func(levelResult) *estimate) (inside, of int) {
 
 // summary has the figures of the whole suite.
 type summary struct {
-	programs     int     // with a prediction
+	programs     int     // with a prediction; one with two targets counts twice
 	missing      int     // programs without one
 	meanError    float64 // over the programs with a prediction
 	worstProgram string
@@ -132,7 +138,7 @@ func summarize(results []result) summary {
 		s.programs++
 		sum += e
 		if e >= s.worstError {
-			s.worstError, s.worstProgram = e, r.Program
+			s.worstError, s.worstProgram = e, r.name()
 		}
 		inside, of := r.covered()
 		s.inside += inside

@@ -6,6 +6,7 @@ import (
 	"hash/fnv"
 	"io"
 	"math/rand/v2"
+	"slices"
 	"time"
 
 	"whatif/internal/testing/noise"
@@ -48,7 +49,8 @@ type studying struct {
 	built      binaries
 	progress   io.Writer
 	truth      *truthRun
-	prediction *predictor      // nil: whatif is not asked
+	predictors []*predictor    // one for each target; none: whatif is not asked
+	finder     *predictor      // is told no target; nil: whatif is not asked to find it
 	cozGains   map[int]float64 // nil: coz is not asked, or failed
 	done       int             // rounds of truth
 	warnings   []string
@@ -70,9 +72,29 @@ func (pl *plan) begin(ctx context.Context, p *program, progress io.Writer) (*stu
 		s.truth.seconds = p.seconds
 	}
 	if pl.whatif != "" {
-		s.prediction, err = newPredictor(pl.whatif, p, built, pl.levels)
+		err = s.predictWith(pl.whatif)
 	}
 	return s, err
+}
+
+// predictWith prepares the predictions.
+func (s *studying) predictWith(whatif string) error {
+	first, err := newPredictor(whatif, s.program, s.built, s.levels)
+	if err != nil {
+		return err
+	}
+	s.predictors = []*predictor{first}
+	if s.program.function != "" {
+		second, err := first.of(s.program.function, "function")
+		if err != nil {
+			return err
+		}
+		s.predictors = append(s.predictors, second)
+	}
+	if s.program.ranked {
+		s.finder, err = first.of("", "found")
+	}
+	return err
 }
 
 // measure makes all runs. The prediction's chunks are between the planned rounds of truth, and coz's run is in the
@@ -88,14 +110,7 @@ func (s *studying) measure(ctx context.Context) error {
 			return err
 		}
 		for range chunksAfter(s.done, s.rounds, s.chunks) {
-			if s.prediction == nil {
-				break
-			}
-			length := s.predict / time.Duration(s.chunks)
-			s.say("prediction, %v", length)
-			if err := s.prediction.chunk(ctx, length); err != nil {
-				s.warn(err)
-			}
+			s.chunk(ctx)
 		}
 		if s.built.coz != "" && s.done == s.rounds/2 {
 			s.say("coz, %v s", s.cozSeconds)
@@ -108,28 +123,76 @@ func (s *studying) measure(ctx context.Context) error {
 			return fmt.Errorf("studying %s: %w", s.program.name, ctx.Err())
 		}
 	}
-	if s.prediction != nil && s.plan.record > 0 {
+	if len(s.predictors) > 0 && s.plan.record > 0 {
 		s.say("recording, %v", s.plan.record)
-		if err := s.prediction.record(ctx, s.plan.record); err != nil {
+		if err := s.predictors[0].record(ctx, s.plan.record); err != nil {
 			s.warn(err)
 		}
 	}
 	return nil
 }
 
-// results makes a result for each metric of what was measured. coz predicts only throughput.
+// findFor is how much longer than a target whatif may look for it among all units.
+const findFor = 3
+
+// chunk makes a chunk of each prediction.
+func (s *studying) chunk(ctx context.Context) {
+	length := s.predict / time.Duration(s.chunks)
+	for _, p := range s.predictors {
+		s.say("prediction for %s, %v", p.built.target, length)
+		if err := p.chunk(ctx, length); err != nil {
+			s.warn(err)
+		}
+	}
+	if s.finder != nil {
+		s.say("prediction for what whatif finds, %v", findFor*length)
+		if err := s.finder.chunk(ctx, findFor*length); err != nil {
+			s.warn(err)
+		}
+	}
+}
+
+// results makes a result for each metric and target of what was measured.
 func (s *studying) results(ctx context.Context) (results []result) {
+	if len(s.predictors) == 0 {
+		return s.resultsOf(ctx, nil)
+	}
+	for i, p := range s.predictors {
+		of := s.resultsOf(ctx, p)
+		for k := range of {
+			if i > 0 {
+				of[k].Target = "by function"
+			}
+		}
+		results = append(results, of...)
+	}
+	if s.finder != nil {
+		rank, err := s.finder.rank(ctx)
+		if err != nil {
+			s.say("%v", err)
+		}
+		results[0].ranked, results[0].Rank = true, rank
+	}
+	return results
+}
+
+// resultsOf makes a result for each metric of what was measured; p is nil if whatif is not asked. coz predicts only
+// throughput, and only for the first target.
+func (s *studying) resultsOf(ctx context.Context, p *predictor) (results []result) {
 	for i, metric := range s.program.metrics() {
 		r, coz := result{Program: s.program.name, Metric: metric, Kind: kindOf[metric]}, map[int]float64(nil)
 		if i == 0 {
-			r = result{Program: s.program.name, Kind: s.program.kind, model: s.program.model, Warnings: s.warnings}
-			coz = s.cozGains
+			r = result{Program: s.program.name, Kind: s.program.kind, model: s.program.model,
+				Warnings: slices.Clone(s.warnings)}
+			if p == nil || p == s.predictors[0] {
+				coz = s.cozGains
+			}
 		}
 		var said answer
-		if s.prediction != nil {
+		if p != nil {
 			var warnings []string
 			var err error
-			said, warnings, err = s.prediction.answer(ctx, metric)
+			said, warnings, err = p.answer(ctx, metric)
 			if i == 0 {
 				r.Warnings = append(r.Warnings, warnings...)
 			}

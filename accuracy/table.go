@@ -132,6 +132,16 @@ func (t table) writeMarkdown(w io.Writer) error {
 	return nil
 }
 
+// ranks tells at which places whatif has found targets that it was not told.
+func ranks(results []result) (lines []string) {
+	for i := range results {
+		if r := &results[i]; r.ranked {
+			lines = append(lines, fmt.Sprintf("%s: told only the point, whatif has the target at place %d", r.Program, r.Rank))
+		}
+	}
+	return lines
+}
+
 // lines gives the summary in sentences.
 func (s summary) lines() []string {
 	if s.programs == 0 {

@@ -587,6 +587,7 @@ const (
 	LedgerRuleKindRULE_CFA_AT        LedgerRuleKind = 3
 	LedgerRuleKindRULE_SIGNAL        LedgerRuleKind = 4
 	LedgerRuleKindRULE_FRAME_POINTER LedgerRuleKind = 5
+	LedgerRuleKindRULE_INTERPRETER   LedgerRuleKind = 6
 )
 
 type LedgerRuleWhere uint32
@@ -608,6 +609,7 @@ const (
 	LedgerSharedNumberNUMBER_STATE_MET        LedgerSharedNumber = 7
 	LedgerSharedNumberNUMBER_UNIT_POINT_SHIFT LedgerSharedNumber = 24
 	LedgerSharedNumberNUMBER_GENERATED        LedgerSharedNumber = 2147483647
+	LedgerSharedNumberNUMBER_BYTECODE         LedgerSharedNumber = 2147483646
 )
 
 type LedgerSource struct {
@@ -848,9 +850,10 @@ const (
 )
 
 type LedgerWaits struct {
-	_   structs.HostLayout
-	Ns  [8]uint64
-	Now uint64
+	_    structs.HostLayout
+	Ns   [8]uint64
+	Now  uint64
+	Idle uint64
 }
 
 type LedgerWhy uint32

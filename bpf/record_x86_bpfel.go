@@ -206,6 +206,7 @@ const (
 	RecordRuleKindRULE_CFA_AT        RecordRuleKind = 3
 	RecordRuleKindRULE_SIGNAL        RecordRuleKind = 4
 	RecordRuleKindRULE_FRAME_POINTER RecordRuleKind = 5
+	RecordRuleKindRULE_INTERPRETER   RecordRuleKind = 6
 )
 
 type RecordRuleWhere uint32

@@ -5,6 +5,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"runtime"
 	"slices"
 	"strconv"
 	"strings"
@@ -105,6 +106,58 @@ func TestJavaLines(t *testing.T) {
 	}
 }
 
+// TestJavaInterpreted: lines of methods that are interpreted are units, in all JDKs that are here, and so is their
+// waiting. Java's own library counts for the line that calls it.
+func TestJavaInterpreted(t *testing.T) {
+	realkernel.Need(t)
+	if runtime.GOARCH != "amd64" {
+		t.Skip("frames of the interpreter are read on x86-64 only")
+	}
+	_, classes := javaPrograms(t)
+	for _, java := range allJava(t) {
+		d, _ := profiled(t, []string{"-p", "syscall:write", "-s", "0", "--period", "1ms", "--waiting", "sleep"},
+			[]string{java, "-Xint", "-cp", classes, "Rest", "250"}, 0)
+		lines, _ := linesOf(d, "Rest.java")
+		loop := lines[9] + lines[10]
+		if other := lines[16] + lines[22]; lines[10] < 50 || lines[9] == 0 || loop < 5*other {
+			t.Errorf("%s: %d samples in the loop, by lines: %v; %+v", java, loop, lines, d.Warnings)
+		}
+		var slept int64
+		for _, e := range d.Experiments {
+			for id, classes := range e.UnitWaitedNS {
+				u := d.Units[id]
+				if u.File == "Rest.java" && u.Line == 16 {
+					slept += classes["sleep"]
+				}
+				if u.Name == "jvm:gc" {
+					t.Errorf("%s: %s waits for work, which counts: %v", java, u.Name, classes)
+				}
+			}
+		}
+		// A second in all; what was before the agent was there belongs to no line.
+		if slept < int64(time.Second/4) {
+			t.Errorf("%s: line 16 slept for %v: %+v", java, time.Duration(slept), d.Units)
+		}
+	}
+}
+
+// allJava gives the Java VMs that are installed, each once; the first only, if the tests are to be short.
+func allJava(t *testing.T) (found []string) {
+	t.Helper()
+	all, err := filepath.Glob("/usr/lib/jvm/*/bin/java")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, java := range all {
+		if java, err = filepath.EvalSymlinks(java); err != nil || slices.Contains(found, java) ||
+			testing.Short() && len(found) > 0 {
+			continue
+		}
+		found = append(found, java)
+	}
+	return found
+}
+
 // TestJavaWithoutAgent: without the agent units are methods, and the report says so.
 func TestJavaWithoutAgent(t *testing.T) {
 	realkernel.Need(t)
@@ -172,16 +225,7 @@ func TestJavaRefuses(t *testing.T) {
 func TestJavaAttach(t *testing.T) {
 	realkernel.Need(t)
 	_, classes := javaPrograms(t)
-	all, err := filepath.Glob("/usr/lib/jvm/*/bin/java")
-	if err != nil {
-		t.Fatal(err)
-	}
-	seen := make(map[string]bool)
-	for _, java := range all {
-		if java, err = filepath.EvalSymlinks(java); err != nil || seen[java] || testing.Short() && len(seen) > 0 {
-			continue
-		}
-		seen[java] = true
+	for _, java := range allJava(t) {
 		cmd := exec.Command(java, "-cp", classes, "Toy", "60", "0")
 		if err := cmd.Start(); err != nil {
 			t.Fatal(err)

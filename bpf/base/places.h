@@ -58,7 +58,8 @@ enum wait_class {
 /*
  * A place in code: the same for every process that maps the file. For the kernel's own code inode
  * is 0 and offset is the address. For code that a process has made in memory of no file, dev is
- * NUMBER_GENERATED, inode is the number of the address space and offset is the address.
+ * NUMBER_GENERATED, inode is the number of the address space and offset is the address. For code
+ * that a Java VM interprets it is NUMBER_BYTECODE, and offset is the address of the bytecode.
  */
 struct place {
 	u64 inode;
@@ -83,7 +84,7 @@ enum event_kind {
 struct event {
 	u32 kind;
 	u32 tgid;
-	u64 address; /* of the place, in that process */
+	u64 address; /* of the place, in that process; of a bytecode's method */
 	struct place place;
 };
 
@@ -99,6 +100,7 @@ enum rule_kind {
 	RULE_CFA_AT,	    /* the CFA is what is read at base + offset, + add */
 	RULE_SIGNAL,	    /* the registers are in the ucontext at the stack pointer */
 	RULE_FRAME_POINTER, /* code without tables */
+	RULE_INTERPRETER,   /* a Java VM's: by frame pointers; its frames have a bytecode */
 };
 
 enum rule_base {

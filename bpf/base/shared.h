@@ -64,6 +64,7 @@ enum cost {
 struct waits {
 	u64 ns[WAIT_CLASSES]; /* of waits that are over */
 	u64 now; /* threads that wait now, where the wait is expected to count as the unit's time */
+	u64 idle; /* from user space: its threads wait for work, and no wait is the unit's time */
 };
 
 /*
@@ -353,7 +354,8 @@ enum shared_number {
 	NUMBER_SAMPLE_PARTS = SAMPLE_PARTS,
 	NUMBER_STATE_MET = STATE_MET,
 	NUMBER_UNIT_POINT_SHIFT = UNIT_POINT_SHIFT,
-	NUMBER_GENERATED = 0x7fffffff, /* the number of no device */
+	NUMBER_GENERATED = 0x7fffffff, /* the numbers of no device */
+	NUMBER_BYTECODE = 0x7ffffffe,
 };
 
 /*

@@ -172,6 +172,15 @@ static __always_inline void credit_unknown(struct thread *t, u64 ran)
 	}
 }
 
+/* What is known of a bytecode: it was asked about when it was met. */
+SUBPROGRAM u32 known_bytecode(u64 space, u64 bytecode)
+{
+	struct place place = { .inode = space, .offset = bytecode, .dev = NUMBER_BYTECODE };
+	u32 *known = bpf_map_lookup_elem(&places, &place);
+
+	return known ? *known : UNIT_NONE;
+}
+
 static long on_trail(u32 i, struct walk *w)
 {
 	struct trail *trail = this_trail();
@@ -192,7 +201,9 @@ static long on_trail(u32 i, struct walk *w)
 		return note_code(w, &code, 0) != 0;
 	}
 	instruction = address & TRAIL_INSTRUCTION;
-	if (code_at(w->space, address & ~TRAIL_INSTRUCTION, w->stamp, &code))
+	if (address & TRAIL_BYTECODE)
+		code.unit = known_bytecode(w->space, address & TRAIL_ADDRESS);
+	else if (code_at(w->space, address & TRAIL_ADDRESS, w->stamp, &code))
 		w->busy = 1;
 	return note_code(w, &code, instruction) != 0;
 }

@@ -184,6 +184,47 @@ static __always_inline enum step step_frame_pointer(struct frame *f)
 	return arrived_at(f, address);
 }
 
+/*
+ * A frame of HotSpot's interpreter, from its frame pointer on, on x86-64: the same from Java 8 to
+ * 25.
+ */
+#define INTERPRETER_SENDER (-8) /* the caller's stack pointer: the frame has its arguments */
+#define INTERPRETER_METHOD (-24)
+#define INTERPRETER_BYTECODE (-64) /* while it has called something */
+#define INTERPRETER_REGISTER 13	   /* otherwise */
+
+static __always_inline enum step step_interpreter(struct frame *f)
+{
+	u64 frame, sender = 0;
+	enum step step;
+
+	if (!value_of(&f->fp))
+		return STEP_STUCK;
+	frame = f->fp.value;
+	if (!read_word(frame + INTERPRETER_SENDER, &sender))
+		return STEP_STUCK;
+	step = step_frame_pointer(f);
+	if (step == STEP_CALLER && sender > frame)
+		f->sp = sender;
+	return step;
+}
+
+/*
+ * The bytecode that a frame of the interpreter is at, and the method that it is of; 0: it has none,
+ * as below native methods.
+ */
+SUBPROGRAM u64 bytecode_of(struct frame *f, u64 *method)
+{
+	u64 bytecode = 0;
+
+	if (!f || !method || !value_of(&f->fp) ||
+	    !read_word(f->fp.value + INTERPRETER_METHOD, method))
+		return 0;
+	if (f->innermost && f->exact)
+		return other_register(INTERPRETER_REGISTER, &bytecode) ? bytecode : 0;
+	return read_word(f->fp.value + INTERPRETER_BYTECODE, &bytecode) ? bytecode : 0;
+}
+
 static __always_inline enum step step_signal(struct frame *f)
 {
 	u64 frame = f->sp, ip;
@@ -278,6 +319,8 @@ SUBPROGRAM int step_out(struct frame *f, u32 number)
 		return step_table(f, r);
 	case RULE_FRAME_POINTER:
 		return step_frame_pointer(f);
+	case RULE_INTERPRETER:
+		return step_interpreter(f);
 	case RULE_SIGNAL:
 		return step_signal(f);
 	case RULE_END:

@@ -174,10 +174,12 @@ SUBPROGRAM int code_at(u64 space, u64 address, u64 stamp, struct code *code)
 }
 
 /*
- * Marks the address of the program's own instruction in a trail. Addresses above it are the
- * kernel's.
+ * Mark addresses in a trail: that of the program's own instruction, and those of bytecodes.
+ * Addresses above these are the kernel's.
  */
 #define TRAIL_INSTRUCTION (1UL << 62)
+#define TRAIL_BYTECODE (1UL << 61)
+#define TRAIL_ADDRESS (TRAIL_BYTECODE - 1)
 
 struct walk {
 	u64 space;
@@ -269,10 +271,23 @@ static __always_inline void keep_address(struct walk *w, const struct code *code
 		leave_trail(w, address);
 }
 
+static __always_inline bool is_interpreter(u32 rule)
+{
+	return rule < MAX_RULES && rules[rule & (MAX_RULES - 1)].kind == RULE_INTERPRETER;
+}
+
+/* The unit of a bytecode, as unit_of_place. */
+SUBPROGRAM u32 unit_of_bytecode(u64 space, u64 bytecode, u64 method)
+{
+	struct place place = { .inode = space, .offset = bytecode, .dev = NUMBER_BYTECODE };
+
+	return unit_of_place(&place, method);
+}
+
 SUBPROGRAM int look_at_frame(u32 i, struct walk *w)
 {
 	struct code code;
-	u64 address;
+	u64 address, bytecode, method = 0;
 	int step;
 
 	if (!w)
@@ -281,7 +296,15 @@ SUBPROGRAM int look_at_frame(u32 i, struct walk *w)
 	address = w->frame.exact ? w->frame.ip : w->frame.ip - 1;
 	if (code_at(w->space, address, w->stamp, &code))
 		w->busy = 1;
-	keep_address(w, &code, (address & (TRAIL_INSTRUCTION - 1)) | (i ? 0 : TRAIL_INSTRUCTION));
+	address &= TRAIL_ADDRESS;
+	if (is_interpreter(code.rule)) {
+		bytecode = bytecode_of(&w->frame, &method) & TRAIL_ADDRESS;
+		if (bytecode) {
+			code.unit = unit_of_bytecode(w->space, bytecode, method);
+			address = bytecode | TRAIL_BYTECODE;
+		}
+	}
+	keep_address(w, &code, address | (i ? 0 : TRAIL_INSTRUCTION));
 	if (note_code(w, &code, !i))
 		return 1;
 	if (code.rule == RULES_PENDING) {

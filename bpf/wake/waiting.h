@@ -144,7 +144,10 @@ static __always_inline u32 unit_of_wait(void *ctx, struct thread *t, struct core
 	if (kernel_code)
 		take_kernel_stack(ctx, STACK_OF_WAIT);
 	unit = unit_of_sample(t, c, &found, 0) & ~UNIT_SPINS;
-	return unit == UNIT_PENDING ? UNIT_NONE : unit & UNIT_NUMBER;
+	if (unit == UNIT_PENDING)
+		return UNIT_NONE;
+	unit &= UNIT_NUMBER;
+	return unit_waits[unit & (MAX_UNITS - 1)].idle ? UNIT_NONE : unit;
 }
 
 /* What a wait from since to now has earned in the experiment. */

@@ -106,19 +106,24 @@ func (t *unitTable) answerGenerated(e ledger.Event) error {
 	case m.java.agent != nil:
 		t.sharpen(m, a.body)
 	}
+	t.remember(m, e.Place, a)
+	return t.setGenerated(m, e.Place, a)
+}
+
+// remember keeps an answer, which may change.
+func (t *unitTable) remember(m *maker, p ledger.Place, a madeAnswer) {
 	if t.made.answers < mostAnswers {
-		if _, again := m.answers[e.Place]; !again {
+		if _, again := m.answers[p]; !again {
 			t.made.answers++
 		}
-		m.answers[e.Place] = a
+		m.answers[p] = a
 	}
-	return t.setGenerated(m, e.Place, a)
 }
 
 // makerOf gives the process that an event is about, nil if there are too many.
 func (t *unitTable) makerOf(e ledger.Event) *maker {
 	id := makerID{process: e.Process}
-	if e.Generated() {
+	if e.Generated() || e.Bytecode() {
 		id.space = e.Place.Inode
 	}
 	m := t.made.makers[id]
@@ -135,7 +140,7 @@ func (t *unitTable) makerOf(e ledger.Event) *maker {
 
 // setGenerated tells the kernel side what the code at a place is.
 func (t *unitTable) setGenerated(m *maker, p ledger.Place, a madeAnswer) error {
-	if m.java != nil {
+	if m.java != nil && !ledger.IsBytecode(p) {
 		t.setFrame(m, p, a) // first: when the unit is known, the kernel side keeps both
 	}
 	if a.body == nil {

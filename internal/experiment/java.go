@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"whatif/internal/code/jvm"
+	"whatif/internal/code/jvm/hotspot"
 	"whatif/internal/target"
 )
 
@@ -24,6 +25,9 @@ type javaVM struct {
 	first   time.Time // when it was asked for the first time
 	next    time.Time // when it may be asked again
 	refused bool      // it cannot be asked
+
+	methods *hotspot.Layout // of those that are interpreted; nil: not known
+	read    bool            // whether they are known was looked for
 }
 
 // answered is what came of asking a VM.

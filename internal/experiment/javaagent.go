@@ -185,7 +185,13 @@ func (t *unitTable) setFrame(m *maker, p ledger.Place, a madeAnswer) {
 
 // frameOf reads the code around an address from the process.
 func frameOf(process int, a madeAnswer) (r unwind.Rule, known bool) {
-	if runtime.GOARCH != "amd64" || a.body == nil || !a.body.HasFrame() {
+	if runtime.GOARCH != "amd64" || a.body == nil {
+		return r, false
+	}
+	if a.body.Name == jit.Interpreter {
+		return unwind.Rule{Kind: unwind.Interpreter}, true
+	}
+	if !a.body.HasFrame() {
 		return r, false
 	}
 	// What cannot be read tells nothing.

@@ -55,6 +55,9 @@ func (t *unitTable) answer(e ledger.Event) error {
 	if e.Generated() {
 		return t.answerGenerated(e)
 	}
+	if e.Bytecode() {
+		return t.answerBytecode(e)
+	}
 	b, err := t.binary(e)
 	if err != nil {
 		return errors.Join(err, t.ledger.ForgetPlace(e.Place))

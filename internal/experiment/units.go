@@ -151,6 +151,10 @@ func (t *unitTable) number(u profile.Unit, wanted bool, outside string) uint32 {
 		t.wanted = append(t.wanted, wanted)
 		t.outside = append(t.outside, outside)
 		t.loops = append(t.loops, loopOf(u))
+		// A collector's threads sleep nearly all the time, and would do so if collecting were faster.
+		if jit.IsPart(u.Name) {
+			t.ledger.WaitsForWork(id)
+		}
 	}
 	return id
 }

@@ -72,6 +72,13 @@ func (e *Event) Generated() bool {
 	return e.Place.Dev == uint32(bpf.LedgerSharedNumberNUMBER_GENERATED)
 }
 
+// Bytecode reports whether an event is about code that a Java VM interprets. Its place is of one address space, and
+// Place.Offset is the bytecode's address; Address is that of the method.
+func (e *Event) Bytecode() bool { return IsBytecode(e.Place) }
+
+// IsBytecode reports whether a place is a bytecode of a Java VM.
+func IsBytecode(p Place) bool { return p.Dev == uint32(bpf.LedgerSharedNumberNUMBER_BYTECODE) }
+
 // ForgetAddress makes the kernel side look at the place of generated code again. Otherwise what it knows of an address
 // holds for up to a second, which is right for code in files.
 func (k *knownCode) ForgetAddress(p Place) error {

@@ -21,6 +21,7 @@ func TestRuleNumbers(t *testing.T) {
 		{"CFA at", uint32(unwind.CFAAt), uint32(bpf.LedgerRuleKindRULE_CFA_AT)},
 		{"signal", uint32(unwind.Signal), uint32(bpf.LedgerRuleKindRULE_SIGNAL)},
 		{"frame pointer", uint32(unwind.FramePointer), uint32(bpf.LedgerRuleKindRULE_FRAME_POINTER)},
+		{"interpreter", uint32(unwind.Interpreter), uint32(bpf.LedgerRuleKindRULE_INTERPRETER)},
 		{"no base", uint32(unwind.NoBase), uint32(bpf.LedgerRuleBaseBASE_NONE)},
 		{"stack pointer", uint32(unwind.SP), uint32(bpf.LedgerRuleBaseBASE_SP)},
 		{"frame pointer as base", uint32(unwind.FP), uint32(bpf.LedgerRuleBaseBASE_FP)},

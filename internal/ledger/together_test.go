@@ -64,14 +64,6 @@ func runFor(length time.Duration, work func(n int) int) time.Duration {
 	return threadTime() - begin
 }
 
-func threadTime() time.Duration {
-	var ts unix.Timespec
-	if unix.ClockGettime(unix.CLOCK_THREAD_CPUTIME_ID, &ts) != nil {
-		return 0
-	}
-	return time.Duration(ts.Nano())
-}
-
 // Two units that are sped up by different amounts at once earn what they deserve, each: in one thread that takes turns
 // between them, and in two threads, where the slower earner pays for the faster one.
 func TestTwoUnitsAtOnce(t *testing.T) {

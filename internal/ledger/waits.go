@@ -63,6 +63,9 @@ func (x *experiments) UnitWaits(unit uint32) (over Waits, now bool) {
 	return over, load(&w.Now) > 0
 }
 
+// WaitsForWork says that threads in the code of a unit wait for work: no wait there is the unit's time.
+func (x *experiments) WaitsForWork(unit uint32) { x.page.unitWaits[unit].Idle = 1 }
+
 // WaitsLeft is the name of the loss that WaitsUnended counts.
 const WaitsLeft = "waits that never ended"
 

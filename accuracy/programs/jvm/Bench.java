@@ -21,8 +21,9 @@ import java.util.concurrent.atomic.AtomicLong;
  *
  * <p>The number of steps is a parameter, each step needs the one before, and the result goes to {@link #use}: nothing
  * can be left out or done at once. The loop is compiled after milliseconds, while it runs (OSR). The switch does
- * nothing. It makes the method longer than 325 bytes of bytecode (-XX:FreqInlineSize), so HotSpot never inlines it: the
- * units of today are whole pieces of compiled code, and inlined work would count for another method.
+ * nothing. It makes the method longer than 325 bytes of bytecode (-XX:FreqInlineSize), so HotSpot never inlines it:
+ * otherwise the work would be compiled, and fast, in one run, and in another one not. Streams.java has a target that is
+ * inlined.
  */
 final class Bench {
   /** The factor of a step: xor, shift and multiplication take 5 cycles, C's step in bench.h takes 4. */
@@ -123,7 +124,10 @@ final class Bench {
     }
   }
 
-  /** The progress point: called once a visit. A call of lseek is what can be counted from outside; it takes 0.2 us. */
+  /**
+   * Called once a visit, from the line that is the progress point. A call of lseek can be counted from outside, too: as
+   * a check that both points give the same. It takes 0.2 us.
+   */
   static void progressDone() throws IOException {
     progress.seek(0);
   }
@@ -135,7 +139,7 @@ final class Bench {
     if (now - begun.get() < WARM_UP) {
       return;
     }
-    progressDone();
+    progressDone(); // POINT
     if (started.compareAndSet(0, now)) {
       return;
     }

@@ -1,9 +1,11 @@
 package jvm;
 
 /**
- * JCoz's first toy: in each round two threads work, 3 ms and 2 ms, and both are joined. The longer is the target.
+ * JCoz's first toy: in each round two threads work, 3 ms and 2 ms, and one joins the other, which is started anew. The
+ * longer work is the target. With two new threads a round, Linux would now and then put both on one core for some
+ * milliseconds, and the shorter would matter, too.
  *
- * <p>Truth: 25, 33, 33, 33, less what starting threads takes.
+ * <p>Truth: 25, 33, 33, 33, less what starting a thread takes.
  *
  * <p>-DSHORT: the shorter is the target: 0, 0, 0, 0.
  *
@@ -25,11 +27,9 @@ public class Join {
     int other = Bench.us(Bench.is("SHORT") ? 3000 : 2000);
     for (;;) {
       Thread one = new Thread(() -> Bench.use(parse(target)));
-      Thread two = new Thread(() -> Bench.use(equal ? parse(target) : Bench.work(other)));
       one.start();
-      two.start();
+      Bench.use(equal ? parse(target) : Bench.work(other));
       one.join();
-      two.join();
       if (equal) {
         Bench.use(Bench.work(Bench.us(1000)));
       }

@@ -15,10 +15,7 @@ public class Zip {
   static long pack(Deflater deflater, int times) {
     long sum = 0;
     for (int i = 0; i < times; i++) {
-      deflater.reset();
-      deflater.setInput(text);
-      deflater.finish();
-      sum += deflater.deflate(packed); // TARGET
+      deflater.reset(); deflater.setInput(text); deflater.finish(); sum += deflater.deflate(packed); // TARGET
     }
     return sum;
   }

@@ -1,6 +1,7 @@
 package jit
 
 import (
+	"cmp"
 	"encoding/binary"
 	"errors"
 	"math"
@@ -321,6 +322,40 @@ func (h *HotSpot) finish(c *javaCode) bool {
 	c.body.lines = slices.Clip(c.body.lines)
 	h.table.add(c.start, c.size, c.body)
 	return true
+}
+
+// Interpreter is what HotSpot calls the code of its interpreter.
+const Interpreter = "Interpreter"
+
+// Bytecodes are those of a method that HotSpot interprets, from their address on.
+type Bytecodes struct {
+	Class, Name, Signature, File string // class and signature in the VM's own form: com/shop/Cart and (I)J
+	Start, Size                  uint64
+	Lines                        []BytecodeLine
+}
+
+// BytecodeLine is the line from a bytecode on.
+type BytecodeLine struct{ Bytecode, Line int }
+
+// AddBytecodes puts a method that is interpreted into the table, by the addresses of its bytecodes. replaced reports
+// whether something else was there.
+func (t *Table) AddBytecodes(m *Bytecodes) (replaced bool) {
+	if !plausible(m.Start, m.Size) {
+		return false
+	}
+	f := ofMethod(m.Class, m.Name, m.Signature, m.File)
+	b := &Body{Function: f, size: m.Size, java: true}
+	for _, l := range m.Lines {
+		b.lines = append(b.lines, line{offset: uint64(l.Bytecode), line: l.Line})
+	}
+	slices.SortStableFunc(b.lines, func(x, y line) int { return cmp.Compare(x.offset, y.offset) })
+	if was := t.Find(m.Start); was != nil && was.base == m.Start && was.size == b.size && was.Function == f &&
+		slices.Equal(was.lines, b.lines) {
+		return false
+	}
+	replaced = t.overlaps(m.Start, m.Start+m.Size)
+	t.add(m.Start, m.Size, b)
+	return replaced
 }
 
 // Blunt gives the number of the method of code that may have been compiled before the agent was there: then it has

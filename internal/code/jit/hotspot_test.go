@@ -332,3 +332,37 @@ func FuzzHotSpot(f *testing.F) {
 		}
 	})
 }
+
+// TestBytecodes: a method that is interpreted has lines by the addresses of its bytecodes, and the name that it has
+// when it is compiled.
+func TestBytecodes(t *testing.T) {
+	table := NewTable(&Budget{Left: DefaultBudget})
+	m := Bytecodes{Class: "com/shop/Cart", Name: "total", Signature: "(I)J", File: "Cart.java", Start: 0x7000, Size: 20,
+		Lines: []BytecodeLine{{12, 9}, {0, 7}, {5, 8}}}
+	if table.AddBytecodes(&m) || table.AddBytecodes(&m) {
+		t.Error("nothing else was there")
+	}
+	for offset, line := range map[uint64]int{0: 7, 4: 7, 5: 8, 19: 9} {
+		b := table.Find(m.Start + offset)
+		if b == nil || b.HasFrame() && b.Begin() != m.Start {
+			t.Fatalf("%+v", b)
+		}
+		want := symbol.Frame{Func: "com.shop.Cart.total(int)", Short: "com.shop.Cart.total", File: "com/shop/Cart.java",
+			Line: line}
+		if frames := b.Frames(m.Start + offset); len(frames) != 1 || frames[0] != want {
+			t.Errorf("bytecode %d: %+v", offset, frames)
+		}
+	}
+	next := Bytecodes{Class: "A", Name: "b", Start: 0x7000 + 20, Size: 8}
+	if table.AddBytecodes(&next) {
+		t.Error("what comes behind a method is not in its place")
+	}
+	m.Name = "sum" // another class is where it was
+	if !table.AddBytecodes(&m) || table.Find(m.Start).Name != "com.shop.Cart.sum" || table.Find(m.Start+20).Name != "A.b" {
+		t.Errorf("%+v", table.Find(m.Start))
+	}
+	between := Bytecodes{Class: "A", Name: "c", Start: m.Start - 100, Size: 101}
+	if !table.AddBytecodes(&between) || table.AddBytecodes(&Bytecodes{Start: 1 << 50, Size: 1 << 40}) {
+		t.Error("the beginning of a method was there, and nothing is where no code can be")
+	}
+}

@@ -1,6 +1,7 @@
 package jit
 
 import (
+	"slices"
 	"strings"
 
 	"whatif/internal/code/symbol"
@@ -36,6 +37,11 @@ var hotSpotParts = []part{
 
 // HasParts reports whether some of the runtime's own code is units. A nil Runtime has none.
 func (r *Runtime) HasParts() bool { return r != nil && len(r.parts) > 0 }
+
+// IsPart reports whether a unit is a part of a runtime, such as its garbage collector.
+func IsPart(unit string) bool {
+	return slices.ContainsFunc(hotSpotParts, func(p part) bool { return p.name == unit })
+}
 
 // Part returns the unit of the runtime to which the code at a place belongs, "" if it is none.
 func (r *Runtime) Part(frames []symbol.Frame) string {

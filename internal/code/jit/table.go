@@ -100,6 +100,17 @@ func (t *Table) Find(address uint64) *Body {
 	return pieces[i].body
 }
 
+// overlaps reports whether there is code between two addresses.
+func (t *Table) overlaps(start, end uint64) bool {
+	c := t.chunk(end - 1)
+	if c < 0 {
+		return false
+	}
+	pieces := t.chunks[c]
+	i := sort.Search(len(pieces), func(i int) bool { return pieces[i].start >= end }) - 1
+	return i >= 0 && pieces[i].end > start
+}
+
 // chunk is the index of the last chunk that begins at or before an address, -1 if none does.
 func (t *Table) chunk(address uint64) int {
 	return sort.Search(len(t.chunks), func(i int) bool { return t.chunks[i][0].start > address }) - 1

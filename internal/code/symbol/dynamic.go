@@ -3,7 +3,9 @@ package symbol
 import (
 	"debug/elf"
 	"encoding/binary"
+	"fmt"
 	"slices"
+	"strings"
 )
 
 // debug/elf reads whole tables for the dynamic linker, of any size that the file states, and copies all
@@ -16,11 +18,11 @@ const (
 
 // dynamicStrings returns the strings to which entries of the dynamic section with the tags refer.
 func (b *Binary) dynamicStrings(tags ...elf.DynTag) (names []string) {
-	entries, strings := b.dynamic()
+	entries, texts := b.dynamic()
 	for _, tag := range tags {
 		for _, e := range entries {
 			if e.tag == tag && len(names) < maxPaths {
-				if s := stringAt(strings, uint32(min(e.value, 1<<32-1))); s != "" && len(s) < maxPath {
+				if s := stringAt(texts, uint32(min(e.value, 1<<32-1))); s != "" && len(s) < maxPath {
 					names = append(names, s)
 				}
 			}
@@ -94,4 +96,37 @@ func (d dynamicSymbols) isOneOf(i int, names []string) bool {
 	return slices.ContainsFunc(names, func(n string) bool {
 		return len(text) > len(n) && string(text[:len(n)]) == n && text[len(n)] == 0
 	})
+}
+
+// Variables gives the ELF file's addresses of exported symbols whose names begin with prefix.
+func (b *Binary) Variables(prefix string) (addresses map[string]uint64, err error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	doing := "looking for " + prefix + "* in " + b.path
+	if b.closed {
+		return nil, fmt.Errorf("%s: %w", doing, errClosed)
+	}
+	defer guard(doing, &err)()
+	addresses = make(map[string]uint64)
+	d := b.dynamicSymbols()
+	for i := range d.len() {
+		at := binary.LittleEndian.Uint32(d.table[i*symbolSize:])
+		if name := stringAt(d.strings, at); strings.HasPrefix(name, prefix) && len(addresses) < maxVariables {
+			addresses[name] = d.value(i)
+		}
+	}
+	return addresses, nil
+}
+
+// maxVariables bounds what Variables gives.
+const maxVariables = 1 << 10
+
+// AddressOf gives the ELF file's address of what is at an offset in the file.
+func (b *Binary) AddressOf(offset uint64) (addr uint64, ok bool) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.closed {
+		return 0, false
+	}
+	return b.address(offset)
 }

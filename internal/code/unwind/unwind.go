@@ -29,6 +29,7 @@ const (
 	CFAAt                    // CFA = memory[Base + Offset] + Add
 	Signal                   // the registers are in the ucontext at the stack pointer
 	FramePointer             // no tables: the caller's frame pointer and the return address are at the frame pointer
+	Interpreter              // the interpreter of a Java VM: by frame pointers, and its frames have a bytecode
 )
 
 // Base is a register from which a rule computes.
