@@ -9,6 +9,10 @@
 // the default plan, which include the delays that whatif inserts on purpose; their share is printed, too. The exit
 // status is 0 also if a target is missed: the table says so.
 //
+//	go run ./accuracy/overhead -only java [-rounds 10]
+//
+// measures programs in Java that work as those of the DaCapo suite do: libraries of Debian's packages.
+//
 // The normal sequence: each [part] in turn ([study.ratios] of a [subject], [study.startUp], [study.self]) adds rows to
 // one [table].
 package main
@@ -44,7 +48,8 @@ func parseOptions(stderr io.Writer, args []string) (*options, error) {
 	f.IntVar(&o.starts, "starts", 10, "start so many `times` to time the start")
 	f.Float64Var(&o.selfSeconds, "self-seconds", 10, "length of the run in which whatif itself is watched")
 	f.StringVar(&o.whatif, "whatif", "bin/whatif", "the whatif `command`, from the checkout's root")
-	only := f.String("only", "", "measure only these, `names` of busy, deep, switches, switches2, go, start, self")
+	only := f.String("only", "", "measure only these, `names` of busy, deep, switches, switches2, go, start, self; of java: "+
+		"h2, fop, batik, xalan, lucene, jython")
 	quick := f.Bool("quick", false, "measure little: does it work at all?")
 	if err := rig.Parse(f, args); err != nil {
 		return nil, err
