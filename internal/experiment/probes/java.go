@@ -222,6 +222,9 @@ func (j *java) look(processes map[ledger.Process]*begun) error {
 			b.next = now
 			continue // it has only begun, or is busy
 		}
+		if errors.Is(err, jvm.ErrEnded) {
+			continue
+		}
 		j.add(p, vm)
 		if err != nil {
 			j.counters.warnOf("progress points in Java code of process %d are not counted: %v", p.PID, err)
