@@ -20,7 +20,7 @@ VERSION := $(shell sed -n 's/^const Number = "\(.*\)"$$/\1/p' internal/version/v
 # or the commit's date.
 STAMP = -X $(MODULE)/internal/version.commit=$(shell packaging/commit hash) -X $(MODULE)/internal/version.date=$(shell packaging/commit date)
 
-.PHONY: build install dist dist-binaries dist-check dist-try module module-try demo pictures check pure test race test-whole gate tools generate check-generated lint accuracy across forms estimates device memory mpi engines jvm jit speed overhead recording scale points units together production sqlite servers attach kernels fuzz clean
+.PHONY: build install dist dist-binaries dist-check dist-try module module-try demo pictures check pure test race test-whole gate tools generate check-generated lint accuracy across forms estimates device memory mpi engines jvm jit speed overhead jvm-overhead jvm-attach recording scale points units together production sqlite servers attach kernels fuzz clean
 
 # Without cgo: capabilities are each thread's own, and Go cannot take them from threads that C may have made.
 build:
@@ -206,6 +206,18 @@ overhead: build tools
 # What recording costs, in which nothing is delayed, and how soon there is an estimate for each unit.
 recording: build tools
 	$(SUDO) env "PATH=$$PATH" "HOME=$$HOME" go run ./accuracy/overhead -check -only record,record-go,record-threads,record-units
+
+# Programs of Debian's packages, as DaCapo's: an hour and a half. Shorter: make jvm-overhead ROUNDS=3
+ROUNDS := 10
+DACAPO := default-jdk-headless libh2-java libfop-java libbatik-java libxalan2-java liblucene4.10-java jython
+
+jvm-overhead: build tools
+	@dpkg -s $(DACAPO) >/dev/null 2>&1 || $(SUDO) apt-get install -q -y --no-install-recommends $(DACAPO)
+	$(SUDO) env "PATH=$$PATH" "HOME=$$HOME" go run ./accuracy/overhead -only java -rounds $(ROUNDS)
+
+# A Java VM that is attached to and left again and again, killed, and loads classes all the time: ten minutes.
+jvm-attach: build tools
+	$(SUDO) env "PATH=$$PATH" "HOME=$$HOME" go test -count=1 -v -timeout 60m -run 'TestJava(Again|AgainRate|Killed|Ends|Storm)$$' ./test -figures -attaches $(ATTACHES)
 
 scale: build tools
 	$(SUDO) env "PATH=$$PATH" "HOME=$$HOME" go run ./accuracy/scale

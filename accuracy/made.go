@@ -1,11 +1,15 @@
 package main
 
 import (
+	"errors"
 	"fmt"
+	"os"
 	"path/filepath"
 	"runtime"
 	"slices"
+	"strconv"
 	"strings"
+	"time"
 
 	"golang.org/x/sys/unix"
 )
@@ -120,4 +124,22 @@ func twoProcessors() string {
 		}
 	}
 	return strings.Join(found, ",")
+}
+
+// removeMaps removes what runtimes have written down of their code since a moment, in a directory to which everybody may
+// write: this user's files of processes that have ended.
+func removeMaps(dir string, since time.Time) {
+	for _, pattern := range []string{"perf-*.map", "jit-*.dump"} {
+		names, _ := filepath.Glob(filepath.Join(dir, pattern))
+		for _, name := range names {
+			number := strings.TrimFunc(filepath.Base(name), func(r rune) bool { return r < '0' || r > '9' })
+			process, err := strconv.Atoi(number)
+			var st unix.Stat_t
+			if err != nil || unix.Lstat(name, &st) != nil || int(st.Uid) != os.Geteuid() ||
+				time.Unix(st.Mtim.Unix()).Before(since) || !errors.Is(unix.Kill(process, 0), unix.ESRCH) {
+				continue
+			}
+			os.Remove(name)
+		}
+	}
 }

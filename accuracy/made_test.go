@@ -2,7 +2,11 @@ package main
 
 import (
 	"io"
+	"os"
 	"os/exec"
+	"path/filepath"
+	"slices"
+	"strconv"
 	"testing"
 	"time"
 
@@ -68,4 +72,29 @@ func predictJava(t *testing.T, o *options) []noise.Prediction {
 		predictions[i].Seen = seen
 	}
 	return predictions
+}
+
+func TestRemoveMaps(t *testing.T) {
+	dir, since := t.TempDir(), time.Now()
+	gone := exec.Command("true")
+	if err := gone.Run(); err != nil {
+		t.Fatal(err)
+	}
+	own, dead := strconv.Itoa(os.Getpid()), strconv.Itoa(gone.Process.Pid)
+	for _, name := range []string{"perf-" + own + ".map", "jit-" + dead + ".dump", "perf-" + dead + ".map", "perf-x.map"} {
+		if err := os.WriteFile(filepath.Join(dir, name), nil, 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	old := filepath.Join(dir, "perf-"+dead+".map")
+	if err := os.Chtimes(old, since, since.Add(-time.Hour)); err != nil {
+		t.Fatal(err)
+	}
+	removeMaps(dir, since.Add(-time.Second))
+	left, err := filepath.Glob(filepath.Join(dir, "*"))
+	want := []string{filepath.Join(dir, "perf-"+own+".map"), old, filepath.Join(dir, "perf-x.map")}
+	slices.Sort(want)
+	if err != nil || !slices.Equal(left, want) {
+		t.Errorf("left: %v, not %v: %v", left, want, err)
+	}
 }

@@ -32,6 +32,9 @@ type plan struct {
 // study measures everything about one program. It returns a result for each metric, throughput first. An error that
 // does not affect the truth is a warning in the result.
 func (pl *plan) study(ctx context.Context, p *program, progress io.Writer) ([]result, error) {
+	if p.managed() {
+		defer removeMaps("/tmp", time.Now())
+	}
 	s, err := pl.begin(ctx, p, progress)
 	if err != nil {
 		return nil, err

@@ -11,6 +11,10 @@
 // is an estimate for each unit. The exit status is 0 also if a target is missed, unless there is -check: the table
 // says so.
 //
+//	go run ./accuracy/overhead -only java [-rounds 10]
+//
+// measures programs in Java that work as those of the DaCapo suite do: libraries of Debian's packages.
+//
 // The normal sequence: each [part] in turn ([study.ratios] of a [subject], [study.startUp], [study.self]) adds rows to
 // one [table].
 package main
@@ -48,7 +52,7 @@ func parseOptions(stderr io.Writer, args []string) (*options, error) {
 	f.Float64Var(&o.selfSeconds, "self-seconds", 10, "length of the run in which whatif itself is watched")
 	f.StringVar(&o.whatif, "whatif", "bin/whatif", "the whatif `command`, from the checkout's root")
 	only := f.String("only", "", "measure only these, `names` of busy, deep, switches, switches2, go, start, self, "+
-		"record, record-go, record-threads, record-units")
+		"record, record-go, record-threads, record-units; of java: h2, fop, batik, xalan, lucene, jython")
 	f.BoolVar(&o.check, "check", false, "exit with 1 when a target is missed")
 	quick := f.Bool("quick", false, "measure little: does it work at all?")
 	if err := rig.Parse(f, args); err != nil {

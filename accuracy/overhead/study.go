@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -53,7 +54,8 @@ func ratiosOf(name string, sub subject) part {
 	return part{name, func(s *study, ctx context.Context, t *table) error { return s.ratios(ctx, &sub, t) }}
 }
 
-// choose returns the parts with these names, in the order of the table; all parts if there are no names.
+// choose returns the parts with these names, in the order of the table. Without a name these are all parts but the
+// programs in Java, which "java" names.
 func choose(names string) ([]part, error) {
 	if names == "" {
 		return parts, nil
@@ -63,12 +65,13 @@ func choose(names string) ([]part, error) {
 		wanted[strings.TrimSpace(name)] = true
 	}
 	var chosen []part
-	for _, p := range parts {
-		if wanted[p.name] {
+	for _, p := range slices.Concat(parts, javaParts) {
+		if wanted[p.name] || wanted["java"] && slices.ContainsFunc(javaParts, func(j part) bool { return j.name == p.name }) {
 			chosen = append(chosen, p)
 			delete(wanted, p.name)
 		}
 	}
+	delete(wanted, "java")
 	for name := range wanted {
 		return nil, fmt.Errorf("choosing what to measure: nothing is called %q", name)
 	}
@@ -159,36 +162,60 @@ type comparison struct {
 	voluntary     []float64 // the voluntary ones of these
 }
 
+// turn is a run under whatif, and what the program said in the bare runs before and after.
+type turn struct {
+	*rig.Profiled
+	before, after rig.Said
+}
+
+// ratio is the run's rate by those of the bare runs.
+func (t *turn) ratio(rate func(rig.Said) float64) float64 {
+	return rate(t.Said) / math.Sqrt(rate(t.before)*rate(t.after))
+}
+
+// turns makes a bare run of a command, and calls each with what comes of each bare run. The result makes a run under
+// whatif and the next bare run.
+func (s *study) turns(ctx context.Context, command []string, each func(*rig.Bare)) (
+	beside func(flags ...string) (*turn, error), err error,
+) {
+	bare := func() (rig.Said, error) {
+		b, err := s.rig.Bare(ctx, command...)
+		if err != nil {
+			return nil, err
+		}
+		each(b)
+		return b.Said, nil
+	}
+	before, err := bare()
+	return func(flags ...string) (*turn, error) {
+		p, err := s.rig.Whatif(ctx, flags, command...)
+		if err != nil {
+			return nil, err
+		}
+		t := &turn{Profiled: p, before: before}
+		before, err = bare()
+		t.after = before
+		return t, err
+	}, err
+}
+
 // compare makes all runs of a command.
 func (s *study) compare(ctx context.Context, sub *subject, command []string) (*comparison, error) {
 	c := &comparison{}
-	bare := func() (float64, error) {
-		b, err := s.rig.Bare(ctx, command...)
-		if err != nil {
-			return 0, err
-		}
+	turns, err := s.turns(ctx, command, func(b *rig.Bare) {
 		took := b.Took.Seconds()
 		c.switches = append(c.switches, float64(b.Voluntary+b.Involuntary)/took)
 		c.voluntary = append(c.voluntary, float64(b.Voluntary)/took)
-		return b.Said.Rate(), nil
-	}
-	before, err := bare()
+	})
 	if err != nil {
 		return nil, err
 	}
-	// beside makes a run and the bare run after it, and compares the run with the bare runs before and after.
-	beside := func(flags ...string) (float64, *rig.Profiled, error) {
-		p, err := s.rig.Whatif(ctx, append(flags, "-p", "func:"+sub.point), command...)
+	beside := func(flags ...string) (float64, *turn, error) {
+		t, err := turns(append(flags, "-p", "func:"+sub.point)...)
 		if err != nil {
 			return 0, nil, err
 		}
-		after, err := bare()
-		if err != nil {
-			return 0, nil, err
-		}
-		ratio := p.Said.Rate() / math.Sqrt(before*after)
-		before = after
-		return ratio, p, nil
+		return t.ratio(rig.Said.Rate), t, nil
 	}
 	for range s.rounds {
 		ratio, _, err := beside("-s", "0")

@@ -11,6 +11,7 @@ import (
 	"whatif/internal/code/symbol/object"
 	"whatif/internal/coz"
 	"whatif/internal/point/source"
+	"whatif/internal/preload"
 	"whatif/internal/target"
 )
 
@@ -80,7 +81,7 @@ func (l *launcher) restartForJava(p *target.Process) (*target.Process, error) {
 	if err != nil {
 		return p, nil // the same error comes up again
 	}
-	if l.agent, err = coz.InstallLibrary("libwhatif-jvm", jvm.Library()); err == nil {
+	if l.agent, err = preload.Install("libwhatif-jvm", jvm.Library()); err == nil {
 		l.starting, err = jvm.Listen(inner.UID)
 	}
 	if err != nil {

@@ -52,6 +52,6 @@ func (r *run) checkTogether() {
 // has no names before it runs.
 func interprets(programs []probes.Program) bool {
 	return slices.ContainsFunc(programs, func(p probes.Program) bool {
-		return slices.ContainsFunc(p, func(b *symbol.Binary) bool { return jit.In(b) != nil })
+		return probes.IsJavaVM(p) || slices.ContainsFunc(p, func(b *symbol.Binary) bool { return jit.In(b) != nil })
 	})
 }

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"slices"
 	"testing"
 
 	"golang.org/x/sys/unix"
@@ -92,6 +93,63 @@ func TestFreshPlanted(t *testing.T) {
 		t.Fatal(err)
 	}
 	if err := f.Remove(); err != nil {
+		t.Error(err)
+	}
+}
+
+// TestRemoveStale: what a killed process has left is removed, and nothing that is in use, has other files or belongs to
+// somebody else.
+func TestRemoveStale(t *testing.T) {
+	root, uid := t.TempDir(), uint32(os.Geteuid())
+	used, err := MakeFresh(uid, 0, root, "/.some-used")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := used.Write("file", []byte("x")); err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range []string{".some-left", ".some-full", ".other"} {
+		f, err := MakeFresh(uid, 0, root, "/"+name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := f.Write("file", []byte("x")); err != nil {
+			t.Fatal(err)
+		}
+		f.close() // as the kernel does when the process ends
+	}
+	for path, text := range map[string]string{".some-full/mine": "x", ".some-file": "x"} {
+		if err := os.WriteFile(filepath.Join(root, path), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want := []string{".other", ".some-file", ".some-full", ".some-link", ".some-used"}
+	if err := os.Symlink(filepath.Join(root, ".other"), filepath.Join(root, ".some-link")); err != nil {
+		t.Fatal(err)
+	}
+	if uid == 0 {
+		others := filepath.Join(root, ".some-others")
+		if err := errors.Join(os.Mkdir(others, 0o700), os.Chown(others, Nobody, Nobody)); err != nil {
+			t.Fatal(err)
+		}
+		want = append(want, ".some-others")
+	}
+	if err := RemoveStale(uid, root, "/.some-", "file", "socket"); err != nil {
+		t.Fatal(err)
+	}
+	var left []string
+	entries, err := os.ReadDir(root)
+	for _, e := range entries {
+		left = append(left, e.Name())
+	}
+	slices.Sort(want)
+	if err != nil || !slices.Equal(left, want) {
+		t.Errorf("left: %v, not %v: %v", left, want, err)
+	}
+	if _, err := os.Stat(filepath.Join(root, ".some-used/file")); err != nil {
+		t.Error(err)
+	}
+	if err := used.Remove("file"); err != nil {
 		t.Error(err)
 	}
 }

@@ -6,6 +6,7 @@ function hot(n) {
   for (let i = 0; i < n; i++) s = (s * 31 + i) % 1000003;
   return s;
 }
+process.on('exit', () => fs.rmSync(`/tmp/perf-${process.pid}.map`, { force: true }));
 const end = Date.now() + 2000;
 let sum = 0;
 while (Date.now() < end) {

@@ -45,7 +45,7 @@ func TestAgentFile(t *testing.T) {
 			}
 		}
 		slices.Sort(names)
-		want := []string{"Agent_OnAttach", "Agent_OnLoad", "JLI_Launch", "dlsym", "environ"}
+		want := []string{"Agent_OnAttach", "Agent_OnLoad", "JLI_Launch", "dlsym", "environ", "whatif_timed"}
 		if err != nil || !slices.Equal(names, want) {
 			t.Errorf("%s has %v: %v", name, names, err)
 		}
@@ -68,10 +68,15 @@ PLACE(JNINativeInterface_, jni, ExceptionClear);
 PLACE(JNINativeInterface_, jni, DeleteLocalRef);
 PLACE(JNINativeInterface_, jni, PushLocalFrame);
 PLACE(JNINativeInterface_, jni, PopLocalFrame);
+PLACE(JNINativeInterface_, jni, EnsureLocalCapacity);
 PLACE(JNINativeInterface_, jni, NewObjectA);
+PLACE(JNINativeInterface_, jni, CallStaticVoidMethodA);
 PLACE(JNINativeInterface_, jni, GetMethodID);
 PLACE(JNINativeInterface_, jni, GetStaticMethodID);
 PLACE(JNINativeInterface_, jni, NewStringUTF);
+PLACE(JNINativeInterface_, jni, RegisterNatives);
+SAME(sizeof(JNINativeMethod), sizeof(struct native));
+SAME(offsetof(JNINativeMethod, fnPtr), offsetof(struct native, function));
 #define EVENT(name) SAME(EVENT_##name, JVMTI_EVENT_##name)
 EVENT(VM_INIT); EVENT(VM_DEATH); EVENT(CLASS_FILE_LOAD_HOOK); EVENT(COMPILED_METHOD_LOAD);
 EVENT(COMPILED_METHOD_UNLOAD); EVENT(DYNAMIC_CODE_GENERATED);
@@ -263,7 +268,7 @@ func (v *VM) has(t *testing.T) (n [3]int) {
 // TestAgent: the agent is loaded and gone twenty times. Nothing is left but its code, once; the VM goes on to its end,
 // and prints nothing else, although it checks what native code does.
 func TestAgent(t *testing.T) {
-	vm, wait := toy(t, "2")
+	vm, wait := toy(t, "4")
 	table := jit.NewTable(&jit.Budget{Left: jit.DefaultBudget})
 	a := loaded(t, vm)
 	h := jit.NewHotSpot(table)

@@ -191,10 +191,22 @@ func (v *VM) ask(command ...string) (string, error) {
 		return "", fmt.Errorf("%w: %w", ErrSilent, err)
 	}
 	reply, err := io.ReadAll(io.LimitReader(conn, longestReply))
-	if errors.Is(err, unix.EAGAIN) || err == nil && len(reply) == 0 {
+	if cut := err == nil && len(reply) == 0; (cut || errors.Is(err, unix.ECONNRESET)) && v.hasEnded() {
+		err = ErrEnded
+	} else if cut || errors.Is(err, unix.EAGAIN) {
 		err = ErrSilent
 	}
 	return string(reply), err
+}
+
+// hasEnded tells whether the process is gone, or goes in this moment.
+func (v *VM) hasEnded() bool {
+	handle, err := unix.PidfdOpen(v.process, 0)
+	if err != nil {
+		return errors.Is(err, unix.ESRCH)
+	}
+	defer unix.Close(handle)
+	return hasEnded(handle, 5*look)
 }
 
 // wakeListener has the VM make its socket.

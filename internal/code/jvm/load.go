@@ -60,6 +60,7 @@ func (v *VM) Load() (*Agent, error) {
 
 // load loads the agent for a purpose, which is what its options begin with, and gives its connections.
 func (v *VM) load(purpose string, connections int) ([]*os.File, error) {
+	removeStale(v.uid, v.rootPath())
 	var errs []error
 	for _, path := range v.places() {
 		dir, err := openfile.MakeFresh(v.uid, v.admin(), v.rootPath(), path)
@@ -82,6 +83,17 @@ func (v *VM) load(purpose string, connections int) ([]*os.File, error) {
 	}
 	return nil, fmt.Errorf("loading the agent into the Java VM %d: %w", v.process, errors.Join(errs...))
 }
+
+// removeStale removes directories that a killed whatif has left for a user's VMs.
+func removeStale(uid uint32, root string) {
+	for _, dir := range directories {
+		// What cannot be removed does no harm.
+		_ = openfile.RemoveStale(uid, root, filepath.Join(dir, allDirectories), agentFile, agentSocket)
+	}
+}
+
+// allDirectories begins the names of all directories for agents and their sockets.
+const allDirectories = ".whatif-"
 
 // admin is the user who is root in the VM's user namespace; 0: it is root, or that is not known.
 func (v *VM) admin() uint32 {
@@ -106,7 +118,7 @@ func adminOf(uidMap string) uint32 {
 // nameOfAgent begins the names of directories for this agent, and for no other one.
 func nameOfAgent() string {
 	sum := sha256.Sum256(library)
-	return fmt.Sprintf(".whatif-%x-", sum[:8])
+	return fmt.Sprintf(allDirectories+"%x-", sum[:8])
 }
 
 // places are the directories to be made for the agent, best first. If the VM has loaded this agent before, the first

@@ -7,6 +7,7 @@ import (
 	"io"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"whatif/internal/code/jvm/classfile"
@@ -19,11 +20,16 @@ const MostPoints = 64
 // ends. Only one whatif at a time can have one.
 type Points struct {
 	commands, classes conn
+	process           int
 	helper            string
+	address           uint64 // of the first counter
 	named             int
+	retired           int // counters that are not used any more, in front of those that are named
 	asking            sync.Mutex
+	abandoned         atomic.Bool
 	waited            time.Duration // for all answers
 	noted             int           // bytes of the names of classes that the agent has to change back
+	names             map[string]bool
 	over              sync.WaitGroup
 }
 
@@ -73,7 +79,7 @@ func (v *VM) LoadPoints() (*Points, error) {
 }
 
 func newPoints(process int, commands, classes conn) (*Points, error) {
-	p := &Points{commands: commands, classes: classes}
+	p := &Points{process: process, commands: commands, classes: classes, names: make(map[string]bool)}
 	if err := p.begin(); err != nil {
 		p.Close()
 		return nil, fmt.Errorf("preparing the Java VM %d for progress points: %w", process, err)
@@ -85,8 +91,9 @@ func newPoints(process int, commands, classes conn) (*Points, error) {
 func (p *Points) begin() error {
 	var address uint64
 	err := p.ask([]byte{'A'}, 'A', func(text []byte) {
-		if len(text) == 8 {
+		if len(text) == 12 {
 			address = binary.LittleEndian.Uint64(text)
+			p.retired = int(min(binary.LittleEndian.Uint32(text[8:]), MostPoints))
 		}
 	})
 	if err != nil || address == 0 {
@@ -97,6 +104,7 @@ func (p *Points) begin() error {
 	for i := range MostPoints {
 		addresses = append(addresses, address+uint64(stride*i))
 	}
+	p.address = address
 	// Each copy of the agent in a VM, such as that of another version, has its own.
 	p.helper = fmt.Sprintf("java/lang/Whatif$%x", address)
 	err = p.ask(append([]byte{'H'}, classfile.Helper(p.helper, addresses)...), 0, nil)
@@ -108,7 +116,7 @@ func (p *Points) begin() error {
 
 // Name gives the next counter a name and an event: see package source. The result is its number.
 func (p *Points) Name(event int, name string) (int, error) {
-	if p.named == MostPoints {
+	if p.retired+p.named == MostPoints {
 		return 0, errManyPoints
 	}
 	command := binary.LittleEndian.AppendUint32([]byte{'N'}, uint32(event))
@@ -124,7 +132,7 @@ func (p *Points) Pulse() error { return p.ask([]byte{'P'}, 0, nil) }
 
 // Call is a call at a place that counts at a counter.
 func (p *Points) Call(at classfile.Place, counter int) classfile.Call {
-	return classfile.Call{Place: at, Class: p.helper, Name: classfile.HelperMethod(counter)}
+	return classfile.Call{Place: at, Class: p.helper, Name: classfile.HelperMethod(p.retired + counter)}
 }
 
 // Rewrite has classes rewritten from now on, as they are loaded: those that have all pieces of one of the groups among
@@ -202,6 +210,12 @@ func (p *Points) Old() (all []Frame, err error) {
 // Go lets a program run that waits for its points.
 func (p *Points) Go() error { return p.ask([]byte{'S'}, 0, nil) }
 
+// Abandon ends what another goroutine asks the agent, and all later questions: they fail soon.
+func (p *Points) Abandon() {
+	p.abandoned.Store(true)
+	_ = p.commands.SetDeadline(time.Unix(1, 0)) // it is over if that fails
+}
+
 // Close ends the agent.
 func (p *Points) Close() error {
 	err := errors.Join(p.commands.Close(), p.classes.Close())
@@ -230,8 +244,8 @@ func (p *Points) ask(command []byte, kind byte, f func(text []byte)) error {
 	begun := time.Now()
 	defer func() { p.waited += time.Since(begun) }()
 	deadline := begun.Add(min(longestWait, mostWaited-p.waited))
-	if err := p.commands.SetDeadline(deadline); err != nil {
-		return fmt.Errorf("%w: %w", ErrAgentGone, err)
+	if err := p.commands.SetDeadline(deadline); err != nil || p.abandoned.Load() {
+		return errors.Join(ErrAgentGone, err)
 	}
 	if _, err := p.commands.Write(command); err != nil {
 		return fmt.Errorf("%w: %w", ErrAgentGone, err)
@@ -265,7 +279,7 @@ const (
 // Notes reports whether the agent can change one more class back, of this name: com/shop/Cart. Another one must not be
 // changed: its calls would stay, and count at the next session's points. A Rewriter asks.
 func (p *Points) Notes(class string) bool {
-	return class != "" && len(class) < longestName && p.noted+2+len(class) <= mostNoted
+	return p.names[class] || class != "" && len(class) < longestName && p.noted+2+len(class) <= mostNoted
 }
 
 // serve rewrites classes until the connection ends.
@@ -279,7 +293,8 @@ func (p *Points) serve(f Rewriter) {
 		if len(changed) > classfile.MaxSize || !p.Notes(name) {
 			changed = nil
 		}
-		if changed != nil {
+		if changed != nil && !p.names[name] {
+			p.names[name] = true
 			p.noted += 2 + len(name)
 		}
 		if p.sendClass(changed) != nil {

@@ -8,6 +8,7 @@ import (
 	"io"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
@@ -25,10 +26,10 @@ type steps struct {
 	out *bufio.Reader
 }
 
-func startSteps(t *testing.T) *steps {
+func startSteps(t *testing.T, flags ...string) *steps {
 	t.Helper()
 	java, classes := jdk.Compile(t, "testdata/Steps.java")
-	c := exec.Command(java, "-Xcheck:jni", "-cp", classes, "Steps")
+	c := exec.Command(java, append(flags, "-Xcheck:jni", "-cp", classes, "Steps")...)
 	in, err := c.StdinPipe()
 	if err != nil {
 		t.Fatal(err)
@@ -85,7 +86,7 @@ func (s *steps) counts(t *testing.T, p *Points, n int) (all []uint64) {
 	defer memory.Close()
 	for i := range n {
 		var word [8]byte
-		if _, err := memory.ReadAt(word[:], int64(first)+int64(192*i)); err != nil {
+		if _, err := memory.ReadAt(word[:], int64(first)+int64(192*(p.retired+i))); err != nil {
 			t.Fatal(err)
 		}
 		all = append(all, binary.LittleEndian.Uint64(word[:]))
@@ -166,17 +167,90 @@ func TestPoints(t *testing.T) {
 		if got, want := s.counts(t, p, 5), []uint64{10_000, 20_000, 0, 20_000, 20_000}; !slices.Equal(got, want) {
 			t.Errorf("round %d: counted %d, not %d", round, got, want)
 		}
-		if err := p.Close(); err != nil {
-			t.Fatal(err)
-		}
-		for s.hasAgent(t) {
-			time.Sleep(time.Millisecond)
-		}
+		s.end(t, p)
 		s.make(t, 1000)
 		if again := s.counts(t, p, 5); again[0] != 10_000 {
 			t.Errorf("round %d: counted %d after the end", round, again)
 		}
 	}
+}
+
+// end ends a session.
+func (s *steps) end(t *testing.T, p *Points) {
+	t.Helper()
+	if err := p.Close(); err != nil {
+		t.Fatal(err)
+	}
+	for s.hasAgent(t) {
+		time.Sleep(time.Millisecond)
+	}
+}
+
+// count has the class Steps counted at n numbers.
+func (s *steps) count(t *testing.T, n int) *Points {
+	t.Helper()
+	p, err := s.LoadPoints()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := range n {
+		if _, err := p.Name(1, fmt.Sprint("point ", i)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := p.Rewrite([][]string{{"\x01\x00\x0aSteps.java"}}, p.rewrite(t)); err != nil {
+		t.Fatal(err)
+	}
+	return p
+}
+
+// TestPointsStay: where the VM refuses to change a class back the next session uses other counters.
+func TestPointsStay(t *testing.T) {
+	_, classes := jdk.Compile(t, "testdata/Refuses.java")
+	jar, refuses := filepath.Join(t.TempDir(), "refuses.jar"), filepath.Join(t.TempDir(), "refuses")
+	manifest := filepath.Join(classes, "manifest")
+	text := "Premain-Class: Refuses\nCan-Retransform-Classes: true\n"
+	if err := os.WriteFile(manifest, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if out, err := exec.Command("jar", "cfm", jar, manifest, "-C", classes, "Refuses.class").CombinedOutput(); err != nil {
+		t.Skipf("%v\n%s", err, out)
+	}
+	s := startSteps(t, "-javaagent:"+jar+"="+refuses)
+	const n = 5
+	first := s.count(t, n)
+	if err := first.Again([]string{"LSteps;"}); err != nil {
+		t.Fatal(err)
+	}
+	s.make(t, 1000)
+	if err := os.WriteFile(refuses, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	s.end(t, first)
+	s.make(t, 1000)
+	if got := s.counts(t, first, n); got[3] != 2000 {
+		t.Errorf("the class was changed back: %d", got)
+	}
+	if err := os.Remove(refuses); err != nil {
+		t.Fatal(err)
+	}
+	second := s.count(t, n)
+	if second.retired != n {
+		t.Errorf("%d counters are not used any more", second.retired)
+	}
+	s.make(t, 1000)
+	before := s.counts(t, first, n)
+	if got := s.counts(t, second, n); got[3] != 0 || before[3] != 3000 {
+		t.Errorf("the next session has counted %d, the first one %d", got, before)
+	}
+	if err := second.Again([]string{"LSteps;"}); err != nil {
+		t.Fatal(err)
+	}
+	s.make(t, 1000)
+	if got := s.counts(t, second, n); got[3] != 1000 || !slices.Equal(s.counts(t, first, n), before) {
+		t.Errorf("the next session has counted %d, the first one %d, before %d", got, s.counts(t, first, n), before)
+	}
+	s.end(t, second)
 }
 
 // hasAgent tells whether the agent's thread is there.

@@ -2,6 +2,7 @@ package jvm
 
 import (
 	"errors"
+	"fmt"
 	"io"
 	"net"
 	"os"
@@ -30,7 +31,7 @@ func answered(t *testing.T, packets ...string) *Points {
 			}
 		}
 	}()
-	p := &Points{commands: ours, classes: classes}
+	p := &Points{commands: ours, classes: classes, names: make(map[string]bool)}
 	t.Cleanup(func() { p.Close() })
 	return p
 }
@@ -51,7 +52,7 @@ func TestPointsHostile(t *testing.T) {
 			t.Errorf("%s: %v", name, all)
 		}
 	}
-	for _, address := range []string{"", "A", "A\x01\x02", "A\x00\x00\x00\x00\x00\x00\x00\x00"} {
+	for _, address := range []string{"", "A", "A\x01\x02", "A" + strings.Repeat("\x00", 12), "A12345678"} {
 		packets := []string{"RA\x00\x00\x00\x00"}
 		if address != "" {
 			packets = []string{address, packets[0]}
@@ -89,6 +90,26 @@ func TestPointsSlow(t *testing.T) {
 	}
 	if err := p.Go(); !errors.Is(err, ErrAgentGone) {
 		t.Error(err)
+	}
+}
+
+// TestPointsAbandon: an agent that does not answer is not waited for once it is given up.
+func TestPointsAbandon(t *testing.T) {
+	p := answered(t)
+	ours, theirs := net.Pipe()
+	defer theirs.Close()
+	p.commands.Close()
+	p.commands = ours
+	go func() {
+		_, _ = theirs.Read(make([]byte, 10))
+		p.Abandon()
+	}()
+	begun := time.Now()
+	if err := p.Go(); !errors.Is(err, ErrAgentGone) {
+		t.Error(err)
+	}
+	if err := p.Go(); !errors.Is(err, ErrAgentGone) || time.Since(begun) > longestWait/2 {
+		t.Errorf("asked again: %v after %v", err, time.Since(begun))
 	}
 }
 
@@ -138,7 +159,7 @@ func TestDribble(t *testing.T) {
 func TestNotes(t *testing.T) {
 	ours, theirs := net.Pipe()
 	defer theirs.Close()
-	p := &Points{classes: ours}
+	p := &Points{classes: ours, names: make(map[string]bool)}
 	go p.serve(func(string, []byte) []byte { return []byte("changed") })
 	changed := func(name string) bool {
 		t.Helper()
@@ -164,7 +185,7 @@ func TestNotes(t *testing.T) {
 		t.Error("the wrong classes are changed")
 	}
 	n := 0
-	for n < mostNoted && changed(strings.Repeat("x", 998)) {
+	for n < mostNoted && changed(fmt.Sprintf("%0998d", n)) {
 		n++
 	}
 	if n != (mostNoted-len("com/shop/Cart")-2)/1000 {
@@ -178,7 +199,7 @@ func TestClassesHostile(t *testing.T) {
 		{"\x04"}, {"\xff\xff\xff\xff\x00\x00"}, {"\x04\x00\x00\x00\x09\x00a"}, {"\x01\x00\x00\x00\x00\x00", "toolong"},
 	} {
 		ours, theirs := net.Pipe()
-		p := &Points{classes: ours}
+		p := &Points{classes: ours, names: make(map[string]bool)}
 		ended := make(chan bool)
 		go func() {
 			p.serve(func(name string, class []byte) []byte {

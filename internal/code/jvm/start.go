@@ -36,9 +36,10 @@ func Listen(uid uint32) (*Starting, error) {
 }
 
 func listen(uid uint32) (*Starting, error) {
+	removeStale(uid, "/")
 	var errs []error
 	for _, parent := range directories {
-		dir, err := openfile.MakeFresh(uid, 0, "/", filepath.Join(parent, ".whatif-java-"+rand.Text()))
+		dir, err := openfile.MakeFresh(uid, 0, "/", filepath.Join(parent, allDirectories+"java-"+rand.Text()))
 		if err != nil {
 			errs = append(errs, err)
 			continue

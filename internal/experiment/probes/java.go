@@ -8,6 +8,7 @@ import (
 	"maps"
 	"net"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strconv"
 	"strings"
@@ -26,24 +27,45 @@ import (
 
 // java counts points in code that Java virtual machines run. An agent in each VM hands over the classes that may have
 // one, and takes them back with calls that count. The numbers are in the VM's memory, and are read like those of points
-// in a program's source: the agent has a table with a name for each.
+// in a program's source: the agent has a table with a name for each. At the ends of latencies the moment of each visit
+// matters: there the calls are of functions in the agent's file, which have probes.
 type java struct {
 	counters *counters
 	members  func() ([]ledger.Process, error) // the target's processes
 	starting *jvm.Starting                    // nil: no VM connects when it begins
 	log      *slog.Logger
 	specs    map[int]point.Spec // points that Java code may have
-	keyed    map[int]bool       // those of them that are the end of a latency with a key
+	ends     ends               // those of them that are the end of a latency are timed
+	timer    timer
 
 	mu      sync.Mutex
 	vms     map[ledger.Process]*javaVM // nil: it cannot be asked
 	everMet bool                       // points were looked for in a VM that is gone
+	asked   []asked                    // what may be waited for
+	givenUp bool                       // whatif ends, and waits for no VM any more
 	closed  bool
 	over    sync.WaitGroup
 	stop    chan struct{}
 
+	timing sync.Mutex
+	timed  map[timedPlace]bool // that are probed
+
 	finds map[int]*javaFind
 }
+
+// timer sets probes at which the moment of each visit of a point is known.
+type timer interface {
+	time(i int, place ledger.Probe) error
+}
+
+// timedPlace is a point in a file of the agent.
+type timedPlace struct {
+	point      int
+	dev, inode uint64
+}
+
+// asked is a VM, or the agent in it, that may take long to answer.
+type asked interface{ Abandon() }
 
 // javaVM is a VM whose code has points.
 type javaVM struct {
@@ -73,13 +95,12 @@ func javaSpecs(points []point.Spec) map[int]point.Spec {
 	return found
 }
 
-func newJava(c *counters, o Options, e ends) *java {
+func newJava(c *counters, s timer, o Options, e ends) *java {
 	j := &java{
-		counters: c, log: o.Log, specs: javaSpecs(o.Points), keyed: make(map[int]bool),
+		counters: c, timer: s, ends: e, log: o.Log, specs: javaSpecs(o.Points), timed: make(map[timedPlace]bool),
 		vms: make(map[ledger.Process]*javaVM), finds: make(map[int]*javaFind), stop: make(chan struct{}),
 	}
 	for i := range j.specs {
-		j.keyed[i] = e.argument(i) > 0
 		j.finds[i] = &javaFind{methods: make(map[jvm.Frame]bool), classes: make(map[string]bool)}
 	}
 	return j
@@ -150,13 +171,13 @@ func (j *java) await() {
 		}
 		var v *javaVM
 		if err == nil {
-			v = newJavaVM(nil, points, pid)
+			v = j.newVM(nil, points, pid)
 			err = j.prepare(v)
 			if err == nil {
 				err = points.Go()
 			}
 			if err != nil {
-				v.close()
+				j.end(v)
 				v = nil
 			}
 		}
@@ -201,6 +222,9 @@ func (j *java) look(processes map[ledger.Process]*begun) error {
 			b.next = now
 			continue // it has only begun, or is busy
 		}
+		if errors.Is(err, jvm.ErrEnded) {
+			continue
+		}
 		j.add(p, vm)
 		if err != nil {
 			j.counters.warnOf("progress points in Java code of process %d are not counted: %v", p.PID, err)
@@ -231,9 +255,7 @@ func (j *java) forget(members []ledger.Process) {
 	j.everMet = j.everMet || slices.ContainsFunc(gone, func(v *javaVM) bool { return v != nil })
 	j.mu.Unlock()
 	for _, v := range gone {
-		if v != nil {
-			v.close()
-		}
+		j.end(v)
 	}
 }
 
@@ -247,9 +269,7 @@ func (j *java) add(p ledger.Process, v *javaVM) {
 		j.vms[p] = v
 	}
 	j.mu.Unlock()
-	if old != nil {
-		old.close()
-	}
+	j.end(old)
 }
 
 // isJava tells whether a process is a Java virtual machine that is to be asked. One that was started with the agent
@@ -278,28 +298,73 @@ func (j *java) load(process int) (*javaVM, error) {
 	if err != nil {
 		return nil, err
 	}
+	j.mayWait(vm)
 	points, err := vm.LoadPoints()
+	j.noWait(vm)
 	if err != nil {
 		vm.Close()
 		return nil, err
 	}
-	v := newJavaVM(vm, points, process)
+	v := j.newVM(vm, points, process)
 	if err := j.prepare(v); err != nil {
-		v.close()
+		j.end(v)
 		return nil, err
 	}
 	return v, nil
 }
 
-func newJavaVM(vm *jvm.VM, points *jvm.Points, process int) *javaVM {
+// newVM makes the VM of an agent; end ends both.
+func (j *java) newVM(vm *jvm.VM, points *jvm.Points, process int) *javaVM {
+	j.mayWait(points)
 	return &javaVM{vm: vm, points: points, process: process, since: time.Now(), numbers: make(map[int]int)}
 }
 
-func (v *javaVM) close() {
+// end ends the agent in a VM; nil: there is none.
+func (j *java) end(v *javaVM) {
+	if v == nil {
+		return
+	}
+	j.noWait(v.points)
 	v.points.Close()
 	if v.vm != nil {
 		v.vm.Close()
 	}
+}
+
+// mayWait remembers what is waited for at whatif's end, for a while.
+func (j *java) mayWait(a asked) {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	j.asked = append(j.asked, a)
+	if j.givenUp {
+		a.Abandon()
+	}
+}
+
+func (j *java) noWait(a asked) {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	j.asked = slices.DeleteFunc(j.asked, func(b asked) bool { return a == b })
+}
+
+// giveUp ends all waiting for VMs.
+func (j *java) giveUp() {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	j.givenUp = true
+	j.log.Warn(fmt.Sprintf("a Java VM has not answered for %v: whatif ends without its answer", lastAnswers))
+	for _, a := range j.asked {
+		a.Abandon()
+	}
+}
+
+// lastAnswers is how long whatif waits at its end for VMs that are being asked.
+const lastAnswers = 3 * time.Second
+
+// isTimed tells whether the moment of each visit of a point matters.
+func (j *java) isTimed(i int) bool {
+	l, _ := j.ends.of(i)
+	return l != nil
 }
 
 // prepare names the counters and has classes changed: those that are loaded, and then all that will be.
@@ -309,7 +374,14 @@ func (j *java) prepare(v *javaVM) error {
 	}
 	var groups [][]string
 	for i, spec := range j.specs {
-		n, err := v.points.Name(int(source.Progress), j.counters.javaPrefix+strconv.Itoa(i))
+		name := strconv.Itoa(i)
+		if j.isTimed(i) {
+			name = "timed " + name // nothing is counted there
+		}
+		n, err := v.points.Name(int(source.Progress), j.counters.javaPrefix+name)
+		if err == nil && j.isTimed(i) {
+			err = j.probeTimed(v, i, n)
+		}
 		if err != nil {
 			return err
 		}
@@ -330,6 +402,49 @@ func (j *java) prepare(v *javaVM) error {
 		return err
 	}
 	return v.points.Again(j.candidates(loaded))
+}
+
+// probeTimed sets a probe where the calls for a point come by, once in each file of the agent.
+func (j *java) probeTimed(v *javaVM, i, number int) error {
+	f, err := v.points.OpenLibrary()
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	var st unix.Stat_t
+	if err := unix.Fstat(int(f.Fd()), &st); err != nil {
+		return err
+	}
+	// The number belongs to no other file, as long as there is a probe in this one.
+	at := timedPlace{i, st.Dev, st.Ino}
+	j.timing.Lock()
+	defer j.timing.Unlock()
+	if err := v.points.BindTimed(); err != nil {
+		return err
+	}
+	if j.timed[at] {
+		return nil
+	}
+	offset, err := v.points.TimedPlace(number)
+	if err != nil {
+		return err
+	}
+	place := ledger.Probe{File: f, Offset: offset}
+	if runtime.GOARCH == "amd64" {
+		place.Cost = ledger.LongNop
+	}
+	if j.ends.argument(i) > 0 {
+		register := argumentsAMD64
+		if runtime.GOARCH == "arm64" {
+			register = argumentsARM64
+		}
+		place.Key = ledger.KeyIn(register[jvm.TimedArgument-1])
+	}
+	if err := j.timer.time(i, place); err != nil {
+		return fmt.Errorf("counting visits of %s: %w", j.specs[i].Text, err)
+	}
+	j.timed[at] = true
+	return nil
 }
 
 // settle waits until the kernel side reads the counters of a VM that ran before it was a target: counting begins with
@@ -397,7 +512,7 @@ func (j *java) rewrite(v *javaVM, name string, data []byte) []byte {
 		}
 		with := slices.Clone(calls)
 		for _, at := range found.Places {
-			with = append(with, v.points.Call(at, v.numbers[i]))
+			with = append(with, j.call(v, i, at))
 		}
 		out, err := class.Insert(with)
 		if err != nil {
@@ -408,6 +523,14 @@ func (j *java) rewrite(v *javaVM, name string, data []byte) []byte {
 		j.found(i, v, class.Name, found)
 	}
 	return changed
+}
+
+// call is the call at a place of a point.
+func (j *java) call(v *javaVM, i int, at classfile.Place) classfile.Call {
+	if j.isTimed(i) {
+		return v.points.TimedCall(at, v.numbers[i], j.ends.argument(i))
+	}
+	return v.points.Call(at, v.numbers[i])
 }
 
 // oldAfter is how long a method that was changed while a thread ran it may take to return before that is said.
@@ -467,10 +590,10 @@ func (j *java) close() {
 			j.log.Debug("ending to wait for Java VMs", "error", err)
 		}
 	}
+	late := time.AfterFunc(lastAnswers, j.giveUp)
 	j.over.Wait()
+	late.Stop()
 	for _, v := range j.vms {
-		if v != nil {
-			v.close()
-		}
+		j.end(v)
 	}
 }

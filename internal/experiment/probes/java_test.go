@@ -9,6 +9,7 @@ import (
 	"os"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"whatif/internal/code/jvm"
@@ -33,14 +34,14 @@ func javaPoints(t *testing.T, log *bytes.Buffer, texts ...string) *java {
 	for i := range c.found.at {
 		c.found.at[i] = 1
 	}
-	return newJava(c, o, e)
+	return newJava(c, nil, o, e)
 }
 
 // TestJavaClassesWithoutEnd: what is known of a point has an end, and so has what is said.
 func TestJavaClassesWithoutEnd(t *testing.T) {
 	var log bytes.Buffer
 	j := javaPoints(t, &log, "Cart.java:7", "func:com.shop.*")
-	v := newJavaVM(nil, nil, 1)
+	v := j.newVM(nil, nil, 1)
 	for i := range 3 * mostJavaFound {
 		class := fmt.Sprintf("com.shop.C%d", i)
 		j.take(0, v, class, point.InJavaClass{File: "com/shop/Cart.java", Near: []int{i % 100, 100 + i%100}})
@@ -85,7 +86,7 @@ func connectAgent(t *testing.T, socket string) anAgent {
 				return
 			}
 			if packet[0] == 'A' {
-				_, _ = a.commands.Write(binary.LittleEndian.AppendUint64([]byte{'A'}, 0x1000))
+				_, _ = a.commands.Write(append(binary.LittleEndian.AppendUint64([]byte{'A'}, 0x1000), 0, 0, 0, 0))
 			}
 			_, _ = a.commands.Write([]byte{'R', packet[0], 0, 0, 0, 0})
 		}
@@ -111,7 +112,7 @@ func TestJavaConnectsAgain(t *testing.T) {
 		if err != nil || pid != process.PID {
 			t.Fatal(pid, err)
 		}
-		j.add(process, newJavaVM(nil, points, pid))
+		j.add(process, j.newVM(nil, points, pid))
 		return a
 	}
 	first := connect()
@@ -127,4 +128,32 @@ func TestJavaConnectsAgain(t *testing.T) {
 		t.Errorf("the first connection is still there: %d, %v", n, err)
 	}
 	j.close()
+}
+
+// silent is a VM that does not answer until it is given up.
+type silent chan struct{}
+
+func (s silent) Abandon() { close(s) }
+
+// TestJavaEndsSoon: whatif ends, although a VM does not answer, and says so.
+func TestJavaEndsSoon(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var log bytes.Buffer
+		j := javaPoints(t, &log, "Cart.java:7")
+		early, late := make(silent), make(silent)
+		j.mayWait(early)
+		j.over.Go(func() {
+			<-early
+			j.mayWait(late)
+			<-late
+		})
+		begun := time.Now()
+		j.close()
+		if took := time.Since(begun); took != lastAnswers {
+			t.Errorf("that took %v", took)
+		}
+		if !strings.Contains(log.String(), "has not answered") {
+			t.Errorf("said %q", log.String())
+		}
+	})
 }

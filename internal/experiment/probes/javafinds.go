@@ -1,7 +1,6 @@
 package probes
 
 import (
-	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -53,9 +52,6 @@ func (j *java) take(i int, v *javaVM, class string, found point.InJavaClass) boo
 		if f.without = class; spec.Kind == point.Line && found.File != "" {
 			f.without = found.File
 		}
-		return false
-	case j.keyed[i]:
-		f.failure = errors.New("%argN cannot be read in Java code")
 		return false
 	case spec.Kind == point.Line && f.file != "" && f.file != found.File:
 		if !f.warned {
@@ -139,9 +135,9 @@ func (j *java) reason(i int) error {
 	switch {
 	case f == nil || len(f.classes) > 0:
 		return nil
-	case f.failure != nil && j.keyed[i]:
-		return hint.New(fmt.Errorf("%s: %w", doing, f.failure), "leave %argN out: then begins and ends are counted, and "+
-			"the mean latency follows from that")
+	case f.failure != nil && j.ends.argument(i) > 0:
+		return hint.New(fmt.Errorf("%s: %w", doing, f.failure), "name another argument: %arg1 is the object of a method that is "+
+			"not static. Without %argN, begin and end are in one thread")
 	case f.failure != nil:
 		return hint.New(fmt.Errorf("%s: %w", doing, f.failure),
 			"count another method or line that the program passes as often")

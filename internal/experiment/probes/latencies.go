@@ -59,8 +59,7 @@ func (e ends) all() []profile.Latency {
 // measure begins to measure latencies between points that are known.
 func (p *Probes) measure(more []profile.Latency) error {
 	for _, l := range more {
-		begin, end := &p.points[l.Begin], &p.points[l.End]
-		sampled := isSource(*begin) || isSource(*end) || begin.InJava() || end.InJava()
+		sampled := isSource(p.points[l.Begin]) || isSource(p.points[l.End])
 		if err := p.ledger.SetSpan(l.Begin, l.End, sampled, p.ends.argument(l.Begin) > 0); err != nil {
 			return err
 		}

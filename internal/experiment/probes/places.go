@@ -42,7 +42,7 @@ func PlacesOf(points []point.Spec, latencies []point.Latency, programs []Program
 		case !spec.Probed():
 			return nil, nil, hint.New(fmt.Errorf("recording progress point %s: its visits are counted in the kernel, "+
 				"and not recorded one by one", spec.Text), "name a function, a line or a point in the source")
-		case spec.InJava() && slices.ContainsFunc(programs, isJavaVM):
+		case spec.InJava() && slices.ContainsFunc(programs, IsJavaVM):
 			return nil, nil, hint.New(fmt.Errorf("recording progress point %s: visits of points in Java code are counted, "+
 				"and not recorded one by one", spec.Text), "measure by it with whatif run or attach")
 		default:
@@ -67,7 +67,7 @@ func PlacesOf(points []point.Spec, latencies []point.Latency, programs []Program
 func PlacesIn(b *symbol.Binary, points []point.Spec, latencies []point.Latency) (all []Place, err error) {
 	ends := endsOf(Options{Points: points, Latencies: latencies})
 	for i, spec := range points {
-		if !spec.Probed() || spec.InJava() && isJavaVM(Program{b}) {
+		if !spec.Probed() || spec.InJava() && IsJavaVM(Program{b}) {
 			continue
 		}
 		places, _, err := placesIn(i, spec, ends, []Program{{b}})

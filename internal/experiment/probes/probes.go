@@ -48,8 +48,9 @@ type Probes struct {
 func New(l *ledger.Ledger, o Options) *Probes {
 	e := endsOf(o)
 	c := newCounters(l, o, e)
+	s := newSites(l, o, e)
 	return &Probes{
-		ledger: l, options: o, ends: e, sites: newSites(l, o, e), counters: c, java: newJava(c, o, e),
+		ledger: l, options: o, ends: e, sites: s, counters: c, java: newJava(c, s, o, e),
 		points: o.Points[:len(o.Points):len(o.Points)],
 	}
 }

@@ -54,8 +54,8 @@ func loadCode(programs []Program) bool {
 	})
 }
 
-// isJavaVM tells whether a program is a Java virtual machine, or starts one in itself.
-func isJavaVM(p Program) bool {
+// IsJavaVM tells whether a program is a Java virtual machine, or starts one in itself.
+func IsJavaVM(p Program) bool {
 	return slices.ContainsFunc(p, func(b *symbol.Binary) bool {
 		name := filepath.Base(b.Name())
 		return name == "libjli.so" || name == "libjvm.so"

@@ -107,7 +107,7 @@ func (s *sites) atStart(programs []Program) error {
 func (s *sites) inPrograms(i int, spec point.Spec, programs []Program, files [][]ledger.File) (failure error) {
 	found := false
 	for k, p := range programs {
-		if spec.InJava() && isJavaVM(p) { // its own code has no such names, and takes long to look through
+		if spec.InJava() && IsJavaVM(p) { // its own code has no such names, and takes long to look through
 			failure = errNoClass(spec)
 			continue
 		}
@@ -129,7 +129,7 @@ func (s *sites) inPrograms(i int, spec point.Spec, programs []Program, files [][
 		return nil
 	case spec.Binary != "":
 		return s.inNamed(i, spec)
-	case spec.InJava() && slices.ContainsFunc(programs, isJavaVM):
+	case spec.InJava() && slices.ContainsFunc(programs, IsJavaVM):
 	case HaveSymbols(programs) && !MayComeLater(s.options.Log, failure, programs):
 		return hint.New(failure, remedyFor(spec, failure))
 	}
@@ -284,6 +284,20 @@ func (s *sites) probe(i int, found []point.Site, binaries []*symbol.Binary, file
 	return nil
 }
 
+// time sets a probe of point i in code that is not a program's: each visit of Java code passes it.
+func (s *sites) time(i int, at ledger.Probe) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.closed {
+		return nil
+	}
+	all := []ledger.Probe{at}
+	if err := s.ledger.MeasureProbes(all, target.OwnCode); err != nil {
+		return err
+	}
+	return s.ledger.AttachProbes(i, all)
+}
+
 // addKey makes the probe read the key of a latency's end.
 func (s *sites) addKey(i int, p *ledger.Probe, site point.Site, b *symbol.Binary, id ledger.File) (err error) {
 	at, points := place{id, site.Offset, site.Return}, s.options.Points
@@ -319,7 +333,7 @@ func (s *sites) lookInto(b *symbol.Binary, id ledger.File) {
 		if !spec.Probed() || spec.Binary != "" && spec.Binary != b.Name() {
 			continue // points that are named with another path are counted from the start
 		}
-		if spec.InJava() && (isJavaVM(Program{b}) || b.Origin(false).System()) {
+		if spec.InJava() && (IsJavaVM(Program{b}) || b.Origin(false).System()) {
 			continue
 		}
 		found, err := point.Find(spec, []*symbol.Binary{b}, &s.before[i])

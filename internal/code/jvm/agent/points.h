@@ -4,6 +4,8 @@
  * inserted, which adds one to a counter. The agent hands classes to whatif and gives the VM what
  * comes back.
  *
+ * At some points the moment of each visit matters: see whatif_timed.
+ *
  * The counters are in a table in the agent's own memory, like those of COZ's library
  * (internal/coz/library/coz.c): whatif's kernel side finds it by the note, and reads it from
  * outside. The agent is never unloaded, so a call that stays behind counts in memory that is there.
@@ -15,9 +17,12 @@
  * are sent that have certain bytes in them.
  *
  * Commands, besides those of agent.c:
- *	A	then "A  u64 address" comes back, of the first counter; the next are 192 bytes apart
+ *	A	then "A  u64 address, u32 retired" comes back: the address of the first counter, and the
+ *		number of counters that are not used any more; the next are 192 bytes apart
  *	H  bytes of a class
  *		defines the class that counts, for all others to see; whatif does that once in a VM
+ *	B  bytes of a class
+ *		provides the native methods of the class that counts; see bind_timed
  *	N  u32 event, text name
  *		names the next counter
  *	P	counts for about 10 ms at the last counter, so that the kernel side reads the table
@@ -34,7 +39,8 @@
  * On the second connection: u32 size, text name ("com/shop/Cart", or ""), then the class in packets
  * of 32 KiB. The answer is a u32 size, then the new class in the same way; 0: it stays as it is.
  *
- * When the session ends all changed classes are changed back.
+ * When the session ends all changed classes are changed back. If the VM refuses that, calls stay in
+ * them: then the counters of this session are retired, as their numbers would be the next one's.
  */
 #ifndef POINTS_H
 #define POINTS_H
@@ -49,14 +55,47 @@ enum {
 	NO_TABLE = -2, /* another whatif counts points in this VM */
 	WRONG = -3,    /* a command that makes no sense */
 	NO_HELPER = -4, /* this VM cannot have the class that counts */
+	FOUND = 0x80,	/* in the second byte of a length: see mark_found */
+	MOST_CAPACITY = 60000, /* more references are not promised by the VM */
+	BACK_ROUNDS = 3,
+	BACK_PAUSE = 20, /* ms */
 };
 
 static struct counter counters[COUNTERS] __attribute__((aligned(64)));
 
+/*
+ * Where the moment of each visit matters, as at the ends of latencies, the call is one of a native
+ * method instead. There is one for each number, TIMED_STRIDE bytes apart. It does nothing: whatif's
+ * kernel side has a probe there. The key is in the third argument.
+ */
+#if defined(__x86_64__)
+#define TIMED ".byte 0x0f, 0x1f, 0x44, 0x00, 0x00\n ret\n" /* a nop of five bytes is a cheap place */
+#else
+#define TIMED "nop\n ret\n"
+#endif
+__asm__(".pushsection .text\n"
+	".balign 16\n"
+	".globl whatif_timed\n"
+	".protected whatif_timed\n"
+	".type whatif_timed, @function\n"
+	"whatif_timed:\n"
+	".rept 64\n"
+	".balign 16\n"
+	TIMED
+	".endr\n"
+	".balign 16\n"
+	".size whatif_timed, . - whatif_timed\n"
+	".popsection\n");
+
+extern const u8 whatif_timed[];
+
+enum { TIMED_STRIDE = 16 };
+
 COUNTER_TABLE(whatif_points_table);
 
 static u32 table_taken; /* by a session */
-static u32 helper_defined;
+static u32 helper_defined, timed_bound;
+static u32 retired; /* counters at which calls may count that were not taken out */
 
 /* Reads a command. */
 struct in {
@@ -77,7 +116,7 @@ static const u8 *get_text(struct in *in, u32 *size)
 {
 	const u8 *text;
 
-	*size = get(in, 2);
+	*size = get(in, 2) & ~(FOUND << 8);
 	if (*size > in->end - in->at)
 		return 0;
 	text = in->at;
@@ -136,23 +175,8 @@ static int wanted(const struct session *s, const char *name, const u8 *bytes, u3
 	return 0;
 }
 
-/* Remembers what has to be changed back: a signature without its L and ;, after its length. */
-static void remember(struct session *s, const char *name)
-{
-	u32 n = 0, i;
-
-	while (name[n] && n < MOST_TEXT)
-		n++;
-	if (name[n] || s->changed_size + 2 + n > MOST_CHANGED)
-		return; /* the calls in it stay, and cost next to nothing */
-	s->changed[s->changed_size++] = n;
-	s->changed[s->changed_size++] = n >> 8;
-	for (i = 0; i < n; i++)
-		s->changed[s->changed_size++] = name[i];
-}
-
-/* Whether a list of texts has the class of a signature, with its L and ; or without. */
-static int listed(struct in in, const char *signature, int whole)
+/* The text in a list that is the class of a signature, with its L and ; or without; 0: there is none. */
+static const u8 *listed(struct in in, const char *signature, int whole)
 {
 	u32 length = 0, n;
 	const u8 *text;
@@ -170,9 +194,53 @@ static int listed(struct in in, const char *signature, int whole)
 		if (!text)
 			return 0;
 		if (n == length && same_bytes(text, (const u8 *)signature, n))
-			return 1;
+			return text;
 	}
 	return 0;
+}
+
+static struct in changed_names(struct session *s)
+{
+	struct in names = { s->changed, s->changed + s->changed_size };
+
+	return names;
+}
+
+/* Remembers what has to be changed back: a signature without its L and ;, after its length. */
+static void remember(struct session *s, const char *name)
+{
+	u32 n = 0, i;
+
+	while (name[n] && n < MOST_TEXT)
+		n++;
+	if (name[n] || s->changed_size + 2 + n > MOST_CHANGED || listed(changed_names(s), name, 1))
+		return; /* whatif asks for no change that finds no room */
+	s->changed[s->changed_size++] = n;
+	s->changed[s->changed_size++] = n >> 8;
+	for (i = 0; i < n; i++)
+		s->changed[s->changed_size++] = name[i];
+}
+
+/* Marks a name that has to be changed back as that of a class which the VM has. */
+static void mark_found(struct session *s, const u8 *text)
+{
+	s->changed[text - s->changed - 1] |= FOUND;
+}
+
+/* Forgets the names that are marked. */
+static void forget_found(struct session *s)
+{
+	u32 from = 0, to = 0, n, i;
+
+	while (from + 2 <= s->changed_size) {
+		u32 found = s->changed[from + 1] & FOUND;
+
+		n = 2 + (s->changed[from] | (s->changed[from + 1] & ~FOUND) << 8);
+		for (i = 0; i < n && !found; i++)
+			s->changed[to++] = s->changed[from + i];
+		from += n;
+	}
+	s->changed_size = to;
 }
 
 static int send_all(int fd, const u8 *bytes, u32 n)
@@ -268,8 +336,80 @@ static s32 tell_address(struct session *s)
 {
 	begin(&s->code, 'A');
 	put(&s->code, (u64)&counters[0].count, 8);
+	put(&s->code, retired, 4);
 	send_packet(s, &s->code);
 	return 0;
+}
+
+/* The name of the class that counts: java/lang/Whatif$ and the address of the first counter. */
+static void name_helper(char name[64])
+{
+	static const char begin[] = "java/lang/Whatif$";
+	u64 address = (u64)&counters[0].count;
+	u32 n, digits = 1;
+
+	for (n = 0; begin[n]; n++)
+		name[n] = begin[n];
+	while (digits < 16 && address >> 4 * digits)
+		digits++;
+	while (digits--)
+		name[n++] = "0123456789abcdef"[address >> 4 * digits & 15];
+	name[n] = 0;
+}
+
+/* Provides the native methods t0, t1 and so on. It is a native method itself. */
+static void provide_timed(jni_env jni, object unused)
+{
+	char helper[64];
+	object class;
+	struct native all[COUNTERS];
+	char names[COUNTERS][4];
+	s32 i;
+
+	(void)unused;
+	for (i = 0; i < COUNTERS; i++) {
+		char *name = names[i];
+
+		*name++ = 't';
+		if (i >= 10)
+			*name++ = '0' + i / 10;
+		*name++ = '0' + i % 10;
+		*name = 0;
+		all[i].name = names[i];
+		all[i].signature = "(J)V";
+		all[i].function = whatif_timed + TIMED_STRIDE * i;
+	}
+	name_helper(helper);
+	class = (*jni)->FindClass(jni, helper);
+	if (class && !(*jni)->RegisterNatives(jni, class, all, COUNTERS))
+		timed_bound = 1;
+	else
+		(*jni)->ExceptionClear(jni);
+}
+
+/*
+ * Has provide_timed called. The VM prints a warning if anything but its own library provides native
+ * methods of a class in its own library, and goes by the Java code that runs. So there is a class
+ * that has nothing but a method, "run", which calls a native one, "bind". It is in no module.
+ */
+static s32 bind_timed(jni_env jni, u32 n, const u8 *bytes)
+{
+	static const struct native bind = { "bind", "()V", provide_timed };
+	method_id run;
+	object class;
+
+	if (timed_bound)
+		return 0;
+	class = (*jni)->DefineClass(jni, 0, 0, bytes, n);
+	if (class && !(*jni)->RegisterNatives(jni, class, &bind, 1)) {
+		run = (*jni)->GetStaticMethodID(jni, class, "run", "()V");
+		if (run)
+			(*jni)->CallStaticVoidMethodA(jni, class, run, 0);
+	}
+	(*jni)->ExceptionClear(jni);
+	if (class)
+		(*jni)->DeleteLocalRef(jni, class);
+	return timed_bound ? 0 : NO_HELPER;
 }
 
 static s32 define_helper(struct session *s, jni_env jni, u32 n)
@@ -295,9 +435,9 @@ static s32 name_counter(struct in in)
 	const u8 *name = get_text(&in, &n);
 	struct counter *c;
 
-	if (!name || used >= COUNTERS || n >= sizeof(c->name))
+	if (!name || retired + used >= COUNTERS || n >= sizeof(c->name))
 		return WRONG;
-	c = &counters[used];
+	c = &counters[retired + used];
 	c->event = event;
 	c->length = n;
 	for (i = 0; i < sizeof(c->name); i++)
@@ -305,7 +445,7 @@ static s32 name_counter(struct in in)
 	__atomic_store_n(&c->count, 0, __ATOMIC_RELAXED);
 	__atomic_store_n(&c->counts, COUNTER_MARK, __ATOMIC_RELEASE);
 	__atomic_store_n(&c->mark, COUNTER_MARK, __ATOMIC_RELEASE);
-	__atomic_store_n(&whatif_points_table.entries, counters, __ATOMIC_RELEASE);
+	__atomic_store_n(&whatif_points_table.entries, &counters[retired], __ATOMIC_RELEASE);
 	__atomic_store_n(&whatif_points_table.used, used + 1, __ATOMIC_RELEASE);
 	return 0;
 }
@@ -317,7 +457,7 @@ static s32 pulse(void)
 	if (!used)
 		return WRONG;
 	for (i = 0; i < PULSE; i++)
-		__atomic_fetch_add(&counters[used - 1].count, 1, __ATOMIC_RELAXED);
+		__atomic_fetch_add(&counters[retired + used - 1].count, 1, __ATOMIC_RELAXED);
 	return 0;
 }
 
@@ -377,10 +517,19 @@ static s32 list_classes(struct session *s)
 	return 0;
 }
 
+static void swap(object *a, object *b)
+{
+	object was = *a;
+
+	*a = *b;
+	*b = was;
+}
+
 /* Puts the classes of a list in front, and gives their number. */
 static s32 choose(struct session *s, object *classes, s32 n, struct in names, int whole)
 {
 	s32 i, chosen = 0;
+	const u8 *text;
 	char *signature;
 	u8 can;
 
@@ -388,23 +537,29 @@ static s32 choose(struct session *s, object *classes, s32 n, struct in names, in
 		if ((*s->vm)->GetClassSignature(s->vm, classes[i], &signature, 0))
 			continue;
 		can = 0;
-		if (listed(names, signature, whole) &&
-		    !(*s->vm)->IsModifiableClass(s->vm, classes[i], &can) && can)
-			classes[chosen++] = classes[i];
+		text = listed(names, signature, whole);
+		if (text && !(*s->vm)->IsModifiableClass(s->vm, classes[i], &can) && can)
+			swap(&classes[chosen++], &classes[i]);
+		if (text && !whole)
+			mark_found(s, text);
 		(*s->vm)->Deallocate(s->vm, (void *)signature);
 	}
 	return chosen;
 }
 
 /* Has classes changed, all at once: the VM stops for each time. If it refuses that, one by one. */
-static s32 retransform(struct session *s, struct in names, int whole)
+static s32 retransform(struct session *s, jni_env jni, struct in names, int whole)
 {
 	object *classes = 0;
-	s32 n = 0, i, one, error = (*s->vm)->GetLoadedClasses(s->vm, &n, &classes);
+	s32 all = 0, n, i, one, error = (*s->vm)->GetLoadedClasses(s->vm, &all, &classes);
 
 	if (error)
 		return error;
-	n = choose(s, classes, n, names, whole);
+	n = choose(s, classes, all, names, whole);
+	/* Other agents call functions of JNI when classes are changed: see make_references. */
+	(*jni)->EnsureLocalCapacity(jni, all < MOST_CAPACITY ? all : MOST_CAPACITY);
+	for (i = n; i < all; i++)
+		(*jni)->DeleteLocalRef(jni, classes[i]);
 	if (n)
 		error = (*s->vm)->RetransformClasses(s->vm, n, classes);
 	if (error && n > 1) {
@@ -461,6 +616,8 @@ static s32 obey_points(struct session *s, jni_env jni, u32 n)
 		return tell_address(s);
 	case 'H':
 		return define_helper(s, jni, n);
+	case 'B':
+		return bind_timed(jni, n - 1, s->command + 1);
 	case 'N':
 		return name_counter(in);
 	case 'P':
@@ -478,7 +635,7 @@ static s32 obey_points(struct session *s, jni_env jni, u32 n)
 		error = list_classes(s);
 		break;
 	case 'T':
-		error = retransform(s, in, 1);
+		error = retransform(s, jni, in, 1);
 		break;
 	case 'O':
 		error = tell_old_frames(s);
@@ -499,19 +656,29 @@ static void end_classes(struct session *s)
 	unlock(&s->class_lock);
 }
 
-/* Changes classes back. */
+/*
+ * Changes classes back. One that a thread is just loading is in the VM only some time after it was
+ * changed, so those that are not there are looked for again.
+ */
 static void leave_points(struct session *s, jni_env jni)
 {
-	struct in names;
+	s32 error = 0;
+	u32 i;
 
 	(*s->vm)->SetEventNotificationMode(s->vm, EVENT_OFF, EVENT_CLASS_FILE_LOAD_HOOK, 0);
 	end_classes(s);
-	names.at = s->changed;
-	names.end = s->changed + s->changed_size;
-	if (!s->changed_size || make_references(jni))
-		return;
-	retransform(s, names, 0);
-	leave_references(jni);
+	for (i = 0; i < BACK_ROUNDS && s->changed_size && !error; i++) {
+		if (i)
+			sleep_ms(BACK_PAUSE);
+		error = make_references(jni);
+		if (error)
+			break;
+		error = retransform(s, jni, changed_names(s), 0);
+		leave_references(jni);
+		forget_found(s);
+	}
+	if (error)
+		retired += whatif_points_table.used;
 }
 
 /* The session has no more points. */

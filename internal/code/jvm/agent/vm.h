@@ -18,6 +18,7 @@ typedef void *object; /* a local reference */
 typedef void *method_id;
 
 struct jni;
+struct native;
 struct jvmti;
 struct vm;
 typedef const struct jni *const *jni_env;
@@ -45,14 +46,25 @@ struct jni {
 	object (*PopLocalFrame)(jni_env, object result);
 	void *unused21[2];
 	void (*DeleteLocalRef)(jni_env, object);
-	void *unused24[6];
+	void *unused24[2];
+	s32 (*EnsureLocalCapacity)(jni_env, s32 capacity);
+	void *unused27[3];
 	object (*NewObjectA)(jni_env, object class, method_id, const union value *);
 	void *unused31[2];
 	method_id (*GetMethodID)(jni_env, object class, const char *name, const char *signature);
 	void *unused34[79];
 	method_id (*GetStaticMethodID)(jni_env, object class, const char *name, const char *signature);
-	void *unused114[53];
+	void *unused114[29];
+	void (*CallStaticVoidMethodA)(jni_env, object class, method_id, const union value *);
+	void *unused144[23];
 	object (*NewStringUTF)(jni_env, const char *);
+	void *unused168[47];
+	s32 (*RegisterNatives)(jni_env, object class, const struct native *, s32 n);
+};
+
+struct native {
+	const char *name, *signature;
+	const void *function;
 };
 
 struct line {

@@ -4,9 +4,10 @@
 // The normal sequence: Parse, Class.Methods and Class.Line for the places, Class.Insert for the new class. Helper makes
 // the class that is called.
 //
-// A call takes four bytes, "invokestatic; nop": the padding of switches, which begins at multiples of four, stays as it
-// is. It takes no argument and gives no result, so what is on the stack, and the verifier's frames, stay as they are,
-// too. Insert moves everything behind a call, and corrects all that names a place in the code.
+// A call takes four bytes, "invokestatic; nop", or a multiple of it: the padding of switches, which begins at multiples
+// of four, stays as it is. It gives no result, and puts its argument, if it has one, above what is on the stack. So what
+// is there, and the verifier's frames, stay as they are, too. Insert moves everything behind a call, and corrects all
+// that names a place in the code.
 //
 // The package is pure, and does not trust a class: Parse and Insert refuse what is wrong, with an effort that grows
 // with the class's size, and not faster.
@@ -41,6 +42,7 @@ type Method struct {
 	Name       string // as in Java, but <init> and <clinit>
 	Descriptor string // of its parameters and result: (ILjava/lang/String;)V
 	HasCode    bool   // it is neither abstract nor native
+	Static     bool
 
 	code span // the Code attribute: its content, without name and length
 }
@@ -146,13 +148,13 @@ func parse(data []byte) (*Class, error) {
 func (c *Class) readMethods(r *reader) error {
 	n := r.u2()
 	for i := 0; i < n && r.err == nil; i++ {
-		r.u2() // access
+		access := r.u2()
 		name, ok := c.pool.text(r.u2())
 		descriptor, also := c.pool.text(r.u2())
 		if !ok || !also {
 			return errors.New("a method has no name")
 		}
-		m := Method{Name: name, Descriptor: descriptor}
+		m := Method{Name: name, Descriptor: descriptor, Static: access&accStatic != 0}
 		err := c.eachAttribute(r, func(name string, s span) error {
 			if name != "Code" {
 				return nil

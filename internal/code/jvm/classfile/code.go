@@ -33,9 +33,14 @@ type attribute struct {
 const (
 	opNOP           = 0x00
 	opACONSTNULL    = 0x01
+	opLCONST0       = 0x09
 	opLCONST1       = 0x0a
 	opLDC2W         = 0x14
+	opILOAD         = 0x15
+	opLLOAD         = 0x16
+	opALOAD         = 0x19
 	opPOP2          = 0x58
+	opI2L           = 0x85
 	opGETSTATIC     = 0xb2
 	opPUTSTATIC     = 0xb3
 	opINVOKEVIRTUAL = 0xb6

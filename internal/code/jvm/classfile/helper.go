@@ -2,18 +2,49 @@ package classfile
 
 import "strconv"
 
+const java8 = 52
+
 // HelperMethod is the name of the method that counts at the i-th address.
 func HelperMethod(i int) string { return "h" + strconv.Itoa(i) }
 
+// TimedMethod is the name of the native method for the i-th place that is timed. It takes a long.
+func TimedMethod(i int) string { return "t" + strconv.Itoa(i) }
+
+// Binder makes a class with a native method bind, and a method run that calls it.
+func Binder(name string) []byte {
+	w := newWriter(1)
+	this, object := w.class(name), w.class("java/lang/Object")
+	code, none := w.text("Code"), w.text("()V")
+	n := w.method(name, "bind", "()V")
+	var methods []byte
+	for _, n := range []int{accPublic | accStatic | accNative, w.text("bind"), none, 0} {
+		methods = append2(methods, n)
+	}
+	for _, n := range []int{accPublic | accStatic, w.text("run"), none, 1, code} {
+		methods = append2(methods, n)
+	}
+	body := []byte{opINVOKESTATIC, byte(n >> 8), byte(n), opRETURN}
+	methods = append4(methods, 12+len(body))
+	methods = append4(methods, 0) // neither stack nor locals
+	methods = append(append4(methods, len(body)), body...)
+	methods = append4(methods, 0)
+
+	out := append2(append2(append4(nil, magic), 0), java8)
+	out = append(append2(out, w.next), w.bytes...)
+	for _, n := range []int{accPublic | accFinal | accSuper, this, object, 0, 0, 2} {
+		out = append2(out, n)
+	}
+	return append2(append(out, methods...), 0)
+}
+
 // Helper makes the class that counts, for JDK 9 and later. Its method of each number adds one to the 64 bits at the
-// address with this number, atomically. The name has to be one of java.lang (java/lang/X): the class uses the Unsafe of
+// address with this number, atomically; and there are as many native methods, which the agent provides. The name has to be one of java.lang (java/lang/X): the class uses the Unsafe of
 // the JVM's own library, and all other classes can see it, whatever loaded them.
 func Helper(name string, addresses []uint64) []byte {
 	const (
 		unsafe     = "jdk/internal/misc/Unsafe"
 		field      = "U"
 		descriptor = "L" + unsafe + ";"
-		java8      = 52
 	)
 	w := newWriter(1)
 	this, object := w.class(name), w.class("java/lang/Object")
@@ -36,6 +67,11 @@ func Helper(name string, addresses []uint64) []byte {
 		methods = append(methods, body...)
 		methods = append4(methods, 0) // no exceptions, no attributes
 	}
+	native := func(name string) {
+		for _, n := range []int{accPublic | accStatic | accNative, w.text(name), w.text("(J)V"), 0} {
+			methods = append2(methods, n)
+		}
+	}
 	two := func(n int) (byte, byte) { return byte(n >> 8), byte(n) }
 	getHigh, getLow := two(get)
 	refHigh, refLow := two(ref)
@@ -48,6 +84,7 @@ func Helper(name string, addresses []uint64) []byte {
 			opGETSTATIC, refHigh, refLow, opACONSTNULL, opLDC2W, high, low, opLCONST1,
 			opINVOKEVIRTUAL, addHigh, addLow, opPOP2, opRETURN,
 		})
+		native(TimedMethod(i))
 	}
 
 	out := append4(nil, magic)
@@ -61,7 +98,7 @@ func Helper(name string, addresses []uint64) []byte {
 	for _, n := range []int{1, accStatic | accFinal, fieldName, fieldType, 0} {
 		out = append2(out, n)
 	}
-	out = append2(out, 1+len(addresses))
+	out = append2(out, 1+2*len(addresses))
 	out = append(out, methods...)
 	return append2(out, 0)
 }

@@ -6,15 +6,27 @@ import (
 	"slices"
 )
 
-// Call is a call of a static method without parameters and result.
+// Call is a call of a static method without a result.
 type Call struct {
 	Place
 	Class string // that has the method: com/shop/Cart
 	Name  string
+	// Long has the method take a long: the key in an argument of the method that calls it, at its entry. See Key.
+	Long     bool
+	Argument int // its number, from 1; 0: the long is 0
+}
+
+// piece is a call as it is inserted.
+type piece struct {
+	Call
+	code []byte // a multiple of callSize bytes
 }
 
 const (
 	callSize = 4
+	// A long takes two places on the stack.
+	longSize  = 2
+	mostStack = 1<<16 - 1
 	// HotSpot does not compile methods with more bytes.
 	mostCompiled = 8000
 )
@@ -101,15 +113,15 @@ func (m moved) target(at int) int { return m[at].before + m[at].once }
 // instruction is the place of the instruction itself.
 func (m moved) instruction(at int) int { return m[at].before + m[at].total }
 
-func (b *body) move(calls []Call) (moved, error) {
+func (b *body) move(calls []piece) (moved, error) {
 	m := make(moved, len(b.code)+1)
 	for _, c := range calls {
 		if !b.isStart(c.at) {
 			return nil, fmt.Errorf("no instruction is at %d", c.at)
 		}
-		m[c.at].total += callSize
+		m[c.at].total += len(c.code)
 		if c.once {
-			m[c.at].once += callSize
+			m[c.at].once += len(c.code)
 		}
 	}
 	for at := 1; at < len(m); at++ {
@@ -128,11 +140,24 @@ func (c *Class) insertInto(method *Method, calls []Call, w *writer) ([]byte, err
 	if err != nil {
 		return nil, err
 	}
-	m, err := b.move(calls)
+	pieces := make([]piece, len(calls))
+	for i, call := range calls {
+		code, err := method.call(call, w)
+		if err != nil {
+			return nil, err
+		}
+		pieces[i] = piece{call, code}
+	}
+	if slices.ContainsFunc(calls, func(x Call) bool { return x.Long }) {
+		if b.stack += longSize; b.stack > mostStack {
+			return nil, ErrTooLong
+		}
+	}
+	m, err := b.move(pieces)
 	if err != nil {
 		return nil, err
 	}
-	code, err := b.moveCode(m, calls, w)
+	code, err := b.moveCode(m, pieces)
 	if err != nil {
 		return nil, err
 	}
@@ -152,13 +177,12 @@ func (c *Class) insertInto(method *Method, calls []Call, w *writer) ([]byte, err
 }
 
 // moveCode gives the code with calls.
-func (b *body) moveCode(m moved, calls []Call, w *writer) ([]byte, error) {
+func (b *body) moveCode(m moved, calls []piece) ([]byte, error) {
 	code := make([]byte, 0, m.before(len(b.code)))
 	var err error
 	for at := 0; at < len(b.code); {
 		for ; len(calls) > 0 && calls[0].at == at; calls = calls[1:] {
-			n := w.method(calls[0].Class, calls[0].Name, "()V")
-			code = append(code, opINVOKESTATIC, byte(n>>8), byte(n), opNOP)
+			code = append(code, calls[0].code...)
 		}
 		size := sizeAt(b.code, at)
 		code = append(code, b.code[at:at+size]...)

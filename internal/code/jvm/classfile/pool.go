@@ -22,6 +22,7 @@ const (
 	accStatic = 0x08
 	accFinal  = 0x10
 	accSuper  = 0x20
+	accNative = 0x100
 )
 
 // sizes are those of constants by tag, without the tag. The size of a text is in front of it.

@@ -1,0 +1,362 @@
+package test
+
+import (
+	"bufio"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"whatif/internal/testing/realkernel"
+)
+
+// busyJava is testdata/java/Busy.java in a VM.
+type busyJava struct {
+	cmd *exec.Cmd
+	in  io.WriteCloser
+	out *bufio.Reader
+	log string // of the VM: its deoptimisations
+}
+
+// The VM's log has each deoptimisation. Methods are compiled soon, so that many are. HotSpot keeps all versions of a
+// class from which code was made until it cleans its memory for code, which it does sooner if that is small.
+var busyFlags = []string{"-XX:+UnlockDiagnosticVMOptions", "-XX:+LogCompilation", "-Xmx64m", "-Xms64m",
+	"-XX:CompileThresholdScaling=0.2", "-XX:ReservedCodeCacheSize=16m"}
+
+// startBusyJava starts it, and has it compiled.
+func startBusyJava(t *testing.T, flags ...string) *busyJava {
+	t.Helper()
+	java, classes := javaPrograms(t)
+	b := &busyJava{log: filepath.Join(t.TempDir(), "vm.log")}
+	args := slices.Concat(busyFlags, flags, []string{"-XX:LogFile=" + b.log, "-cp", classes, "Busy"})
+	b.cmd = exec.Command(java, args...)
+	b.cmd.Stderr = os.Stderr
+	var err error
+	if b.in, err = b.cmd.StdinPipe(); err != nil {
+		t.Fatal(err)
+	}
+	out, err := b.cmd.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := b.cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		b.cmd.Process.Kill()
+		b.cmd.Wait()
+	})
+	b.out = bufio.NewReader(out)
+	if line, err := b.out.ReadString('\n'); err != nil || line != "ready\n" {
+		t.Fatalf("the program said %q, %v", line, err)
+	}
+	return b
+}
+
+func (b *busyJava) pid() int { return b.cmd.Process.Pid }
+
+// do has the program do something for some time, and gives the two numbers that it answers.
+func (b *busyJava) do(t *testing.T, what string, over time.Duration) (one, other int64) {
+	t.Helper()
+	_, err := fmt.Fprintf(b.in, "%s %d\n", what, over.Milliseconds())
+	var line string
+	if err == nil {
+		line, err = b.out.ReadString('\n')
+	}
+	if err == nil {
+		_, err = fmt.Sscan(line, &one, &other)
+	}
+	if err != nil {
+		t.Fatalf("the program said %q, %v", line, err)
+	}
+	return one, other
+}
+
+// rate is how often visit is called in a second of processor time.
+func (b *busyJava) rate(t *testing.T, over time.Duration) float64 {
+	t.Helper()
+	visits, nanoseconds := b.do(t, "work", over)
+	return float64(visits) / float64(nanoseconds) * 1e9
+}
+
+// exact attaches, and compares what is counted of points with what the program says.
+func (b *busyJava) exact(t *testing.T, what, point string, over time.Duration) {
+	t.Helper()
+	a := attach(t, "-p", point, strconv.Itoa(b.pid()))
+	const ticks = 50 * time.Millisecond // several: what was counted is read at them
+	b.do(t, "spin", ticks)
+	made, _ := b.do(t, what, over)
+	b.do(t, "spin", ticks)
+	data := a.detach(t)
+	if got := data.End.Visits[0]; got != made || made == 0 {
+		t.Errorf("%s: %d visits counted, the program made %d; %s", point, got, made, a.said.Bytes())
+	}
+}
+
+// jcmd asks the VM.
+func (b *busyJava) jcmd(t *testing.T, args ...string) string {
+	t.Helper()
+	out, err := exec.Command("jcmd", append([]string{strconv.Itoa(b.pid())}, args...)...).CombinedOutput()
+	if err != nil {
+		t.Fatalf("jcmd %v: %v\n%s", args, err, out)
+	}
+	return string(out)
+}
+
+// javaState is what attaching could leave behind in a VM.
+type javaState struct {
+	state
+	mappings int // of the agent
+	metadata int // of classes, KiB
+	classes  int
+	nmethods int
+	levels   map[string]int // the highest levels of compilation of the program's methods: 4 is C2
+}
+
+func (s javaState) String() string {
+	return fmt.Sprintf("%d files, %d threads, %d mappings, %d nmethods, %d classes; KiB: %d resident, %d of metadata",
+		s.files, s.threads, s.mappings, s.nmethods, s.classes, s.rss, s.metadata)
+}
+
+func (b *busyJava) state(t *testing.T) javaState {
+	t.Helper()
+	commands := filepath.Join(t.TempDir(), "commands")
+	// What is not in use any more is given back first: by two collections, as the first finds out what is in use.
+	const text = "GC.run\nVM.metaspace\nGC.heap_info\nCompiler.codelist\n"
+	if err := os.WriteFile(commands, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if !testing.Short() {
+		b.jcmd(t, "GC.run")
+		b.do(t, "spin", 100*time.Millisecond)
+	}
+	said := b.jcmd(t, "-f", commands)
+	s := javaState{state: stateOf(t, b.pid()), levels: make(map[string]int)}
+	maps, err := os.ReadFile(fmt.Sprintf("/proc/%d/maps", b.pid()))
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.mappings = strings.Count(string(maps), "libwhatif-jvm.so")
+	for line := range strings.Lines(said) {
+		line = strings.TrimSpace(line)
+		fmt.Sscanf(line, "Total Usage - %d loaders, %d classes", new(int), &s.classes)
+		fmt.Sscanf(line, "Metaspace used %dK", &s.metadata)
+		var id, level, state int
+		var method string
+		if n, _ := fmt.Sscan(line, &id, &level, &state, &method); n == 4 && state == 0 {
+			s.nmethods++
+			if strings.HasPrefix(method, "Busy") {
+				s.levels[method] = max(s.levels[method], level)
+			}
+		}
+	}
+	return s
+}
+
+// deoptimisations is how often the VM has given up compiled code, or a frame of it, so far.
+func (b *busyJava) deoptimisations(t *testing.T) int {
+	t.Helper()
+	text, err := os.ReadFile(b.log)
+	if err != nil {
+		t.Fatal(err)
+	}
+	n := 0
+	for _, event := range []string{"make_not_entrant", "uncommon_trap thread", "deoptimized thread"} {
+		n += strings.Count(string(text), "<"+event)
+	}
+	return n
+}
+
+// TestJavaAgain: a VM is attached to and left again and again while it works. Counts are exact. Nothing is left behind,
+// and all methods are compiled as they were before.
+func TestJavaAgain(t *testing.T) {
+	realkernel.Need(t)
+	b := startBusyJava(t)
+	const point = "func:Busy.visit"
+	warm := time.Duration(times(600, 3000)) * time.Millisecond
+	b.do(t, "work", warm)
+	before := b.state(t)
+	b.exact(t, "work", point, 100*time.Millisecond) // what is made once is no leak
+	first := b.state(t)
+	n := times(0, *attaches)
+	for range n {
+		b.exact(t, "work", point, 100*time.Millisecond)
+	}
+	b.do(t, "work", warm)
+	now := b.state(t)
+	t.Logf("attached %d times more: %v; after the first time: %v; before: %v", n, now, first, before)
+	if now.files != first.files || now.threads > first.threads+2 || now.mappings != first.mappings {
+		t.Errorf("files, threads or mappings are left: %v, at first %v", now, first)
+	}
+	// A VM gives memory back late. What leaks would grow with each time.
+	if n > 50 && (now.rss > first.rss+40*n || now.metadata > first.metadata+8*n) {
+		t.Errorf("memory is left: %v, at first %v", now, first)
+	}
+	for method, level := range before.levels {
+		if level == 4 && now.levels[method] < 4 {
+			t.Errorf("%s was compiled at level %d, and is at %d", method, level, now.levels[method])
+		}
+	}
+	if !testing.Short() {
+		steady := b.deoptimisations(t)
+		b.do(t, "work", 3*time.Second)
+		more := b.deoptimisations(t) - steady
+		t.Logf("%d deoptimisations so far, %d of them in the last 3 s", steady, more)
+		if more > 20 {
+			t.Errorf("%d deoptimisations in 3 s in which nothing changes", more)
+		}
+	}
+}
+
+// TestJavaAgainRate: a VM does as much in a second of processor time before it is attached to as after. Another one, to
+// which nobody attaches, is measured by turns with it, as the machine's speed changes.
+func TestJavaAgainRate(t *testing.T) {
+	measures(t)
+	b, alone := startBusyJava(t), startBusyJava(t)
+	const pairs, over = 10, 500 * time.Millisecond
+	ratios := func() spread {
+		b.do(t, "work", 5*time.Second)
+		alone.do(t, "work", 5*time.Second)
+		var all []float64
+		for range pairs {
+			all = append(all, b.rate(t, over)/alone.rate(t, over))
+		}
+		return spreadOf(all)
+	}
+	before := ratios()
+	was := b.deoptimisations(t)
+	for range *attaches {
+		b.exact(t, "work", "func:Busy.visit", 100*time.Millisecond)
+	}
+	deoptimised := b.deoptimisations(t) - was
+	after := ratios()
+	change := after.median/before.median - 1
+	t.Logf("%d times attached, %d deoptimisations: the rate, by that of another VM, was %v and is %v: %+.2f%%", *attaches,
+		deoptimised, before, after, 100*change)
+	if math.Abs(change) > 0.03 && (after.low > before.high || after.high < before.low) {
+		t.Errorf("the rate changed by %.2f%%", 100*change)
+	}
+}
+
+// TestJavaKilled: whatif is killed at any moment of its attaching. The VM goes on, and another whatif counts exactly,
+// and removes what is left.
+func TestJavaKilled(t *testing.T) {
+	realkernel.Need(t)
+	b := startBusyJava(t)
+	n := times(2, 60)
+	for i := range n {
+		cmd := exec.Command(realkernel.Whatif(t), "attach", "--quiet", "-o", filepath.Join(t.TempDir(), "p"), "-p",
+			"func:Busy.visit", strconv.Itoa(b.pid()))
+		if err := cmd.Start(); err != nil {
+			t.Fatal(err)
+		}
+		after := time.Duration(times(400, 0)+i*times(250, 25)) * time.Millisecond
+		done := make(chan bool)
+		go func() {
+			time.Sleep(after)
+			cmd.Process.Kill()
+			close(done)
+		}()
+		b.do(t, "work", after+20*time.Millisecond)
+		<-done
+		cmd.Wait()
+		b.agentLeaves(t)
+	}
+	b.exact(t, "work", "func:Busy.visit", 100*time.Millisecond)
+	b.agentLeaves(t)
+	for _, left := range []string{"/tmp/.whatif-*", fmt.Sprintf("/tmp/.attach_pid%d", b.pid())} {
+		if all, _ := filepath.Glob(left); len(all) > 0 {
+			t.Errorf("%v is left", all)
+		}
+	}
+}
+
+// agentLeaves waits until the agent's threads have ended.
+func (b *busyJava) agentLeaves(t *testing.T) {
+	t.Helper()
+	for end := time.Now().Add(20 * time.Second); ; time.Sleep(10 * time.Millisecond) {
+		names, _ := filepath.Glob(fmt.Sprintf("/proc/%d/task/*/comm", b.pid()))
+		left := 0
+		for _, name := range names {
+			if comm, _ := os.ReadFile(name); string(comm) == "whatif\n" {
+				left++
+			}
+		}
+		switch {
+		case len(names) == 0:
+			t.Fatal("the VM has ended")
+		case left == 0:
+			return
+		case time.Now().After(end):
+			t.Fatalf("%d threads of the agent do not end", left)
+		}
+	}
+}
+
+// TestJavaEnds: a VM is killed at any moment of being attached to. whatif ends soon.
+func TestJavaEnds(t *testing.T) {
+	realkernel.Need(t)
+	n := times(1, 30)
+	for i := range n {
+		b := startBusyJava(t)
+		cmd := exec.Command(realkernel.Whatif(t), "attach", "--quiet", "-o", filepath.Join(t.TempDir(), "p"), "-p",
+			"func:Busy.visit", strconv.Itoa(b.pid()))
+		var said strings.Builder
+		cmd.Stderr = &said
+		if err := cmd.Start(); err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(time.Duration(times(500, 200)+i*30) * time.Millisecond)
+		if err := b.cmd.Process.Kill(); err != nil {
+			t.Fatal(err)
+		}
+		begun := time.Now()
+		late := time.AfterFunc(20*time.Second, func() { cmd.Process.Signal(unix.SIGABRT) })
+		err := cmd.Wait()
+		late.Stop()
+		var status *exec.ExitError
+		if took := time.Since(begun); took > 8*time.Second || err != nil && !errors.As(err, &status) ||
+			strings.Contains(said.String(), "panic") {
+			t.Fatalf("killed after round %d, whatif took %v: %v\n%s", i, took, err, said.String())
+		}
+		b.cmd.Wait()
+	}
+}
+
+// TestJavaStorm: classes are loaded, compiled and dropped all the time, 20,000 methods a minute and more. The point in
+// one of them is counted exactly whatever loader has the class.
+func TestJavaStorm(t *testing.T) {
+	realkernel.Need(t)
+	b := startBusyJava(t)
+	over := time.Duration(times(1, 30)) * time.Second
+	b.do(t, "storm", 300*time.Millisecond) // the class is there
+	compiled := b.compiled(t)
+	begun := time.Now()
+	b.exact(t, "storm", "func:Busy$Leaf.m0", over)
+	minutes := time.Since(begun).Minutes()
+	n := b.compiled(t) - compiled
+	t.Logf("%.0f methods a minute were compiled", float64(n)/minutes)
+	if !testing.Short() && float64(n)/minutes < 20_000 {
+		t.Errorf("only %.0f methods a minute were compiled", float64(n)/minutes)
+	}
+	b.agentLeaves(t)
+}
+
+// compiled is how many methods the VM has compiled so far.
+func (b *busyJava) compiled(t *testing.T) (n int) {
+	t.Helper()
+	for line := range strings.Lines(b.jcmd(t, "PerfCounter.print")) {
+		fmt.Sscanf(line, "sun.ci.totalCompiles=%d", &n)
+	}
+	return n
+}
