@@ -65,6 +65,9 @@ type Run struct {
 	// Targets are the units that were asked for by name (-t); empty if units were chosen by
 	// sampling.
 	Targets []string `json:"targets,omitempty"`
+	// Scope is the user's rules on which code may be a unit, as "include KIND:GLOB" or "exclude
+	// KIND:GLOB"; empty for the default scope, and in older files.
+	Scope []string `json:"scope,omitempty"`
 	// Waiting is the classes of waits that count as time of the unit that a thread waits in: disk,
 	// net, sleep, lock, child, other.
 	Waiting []string `json:"waiting,omitempty"`
