@@ -1,5 +1,7 @@
 package dwarf
 
+import "strings"
+
 // maxOrigins bounds a chain of abstract origins and specifications. Real chains have at most three
 // entries: an inlined body, its abstract instance, its declaration.
 const maxOrigins = 16
@@ -33,6 +35,9 @@ func (d *Data) names(u *unit, off uint64, depth int) (n naming) {
 		}
 		if n.name == "" {
 			n.name = text(d.str(u, e.name), maxName)
+			if n.linkage != "" && n.declLine == 0 && strings.HasPrefix(n.name, "operator()") {
+				d.declaredWithType(u, off, &n)
+			}
 			if n.name != "" && n.linkage == "" && u.hasNamespaces() {
 				d.qualify(u, off, &n, depth)
 				if n.unit == nil {

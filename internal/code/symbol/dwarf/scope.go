@@ -44,7 +44,7 @@ type beginning struct {
 	scope int32
 }
 
-// member is a function without a linkage name inside a namespace or type.
+// member is a function inside a namespace or type, without a linkage name or without a line of its own.
 type member struct {
 	entry  uint64
 	around int32
@@ -75,7 +75,7 @@ func (d *Data) scopes(u *unit) *index {
 			if e.tag == tagSubprogram {
 				next.function = e.off
 			}
-			if e.linkage.class == classNone && e.name.class != classNone && top.around >= 0 {
+			if (e.linkage.class == classNone || e.declLine == 0) && e.name.class != classNone && top.around >= 0 {
 				d.keepBytes(16)
 				s.members = append(s.members, member{e.off, top.around})
 			}
@@ -170,6 +170,19 @@ func (d *Data) qualify(u *unit, entry uint64, n *naming, depth int) {
 	}
 	slices.Reverse(names)
 	n.name = strings.Join(names, "::")
+}
+
+// declaredWithType takes the place of a lambda's type for that of its function, which has none.
+func (d *Data) declaredWithType(u *unit, entry uint64, n *naming) {
+	s := d.index(u.whole())
+	i, found := slices.BinarySearchFunc(s.members, entry,
+		func(m member, off uint64) int { return cmp.Compare(m.entry, off) })
+	if !found {
+		return
+	}
+	if in := &s.around[s.members[i].around]; !in.isNamespace && in.name.class == classNone && in.line > 0 {
+		n.unit, n.declFile, n.declLine = u, uint64(in.file), uint64(in.line)
+	}
 }
 
 // unnamed is how a type without a name is called: as people tell lambdas apart.

@@ -26,6 +26,13 @@ int Server::handle(int n) {
     return n;
 }
 
+struct Inline {
+    int handle(int n) {
+        twice([&](int by) { sink = sink + n * by; });
+        return n;
+    }
+};
+
 int main(int argc, char **) {
     struct {
         int run(int n) { return n ^ sink; }
@@ -34,5 +41,5 @@ int main(int argc, char **) {
         sink = sink + n * argc;
         std::printf("%d\n", sink);
     });
-    return worker.run(Server().handle(argc)) + quiet(argc);
+    return worker.run(Server().handle(argc)) + quiet(argc) + Inline().handle(argc);
 }
