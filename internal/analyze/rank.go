@@ -7,9 +7,9 @@ import (
 
 // rank orders targets by how useful they are to act on. First come those that certainly make the
 // program faster, by the least gain; then those that certainly make it slower, by the least loss;
-// then those of which nothing is known yet; and last those that certainly do nothing. The last two
-// groups are ordered by their share of the time. If there are several points, a target's best
-// effect counts.
+// then those of which it is not known yet; then those that certainly do nothing; then those that were
+// tried too seldom; and last those that were not tried. All groups but the first two are ordered by
+// their share of the time. If there are several points, a target's best effect counts.
 func rank(targets []Target) {
 	keys := make(map[*Target]rankKey, len(targets))
 	order := make([]*Target, len(targets))
@@ -39,10 +39,10 @@ type rankKey struct {
 }
 
 func keyOf(t *Target) rankKey {
-	best := rankKey{class: len(classes)}
+	best := rankKey{class: untold}
 	for i := range t.Effects {
 		e := &t.Effects[i]
-		k := rankKey{class: slices.Index(classes, e.Verdict)}
+		k := rankKey{class: classOf(e)}
 		slope := e.Slope
 		if e.Basis() == Estimated { // the gain at 100%
 			slope = e.Estimated[len(e.Estimated)-1].Gain
@@ -62,3 +62,19 @@ func keyOf(t *Target) rankKey {
 }
 
 var classes = []Verdict{Faster, Slower, Unsure, None}
+
+// The classes of effects that have no verdict.
+const (
+	seldom = iota + 4 // it was tried too seldom
+	untold            // it was not tried, and has no estimate
+)
+
+func classOf(e *Effect) int {
+	switch {
+	case e.Basis() == Nothing:
+		return untold
+	case e.TooFew() && e.Basis() == Tested:
+		return seldom
+	}
+	return slices.Index(classes, e.Verdict)
+}

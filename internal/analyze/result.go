@@ -191,6 +191,18 @@ type Effect struct {
 	chance      float64     // probability of so large an effect by chance, see judge
 }
 
+// TooFew says that experiments with the unit were too few for an interval: their gains say nothing
+// yet, and nobody should see them as if they did.
+func (e *Effect) TooFew() bool { return e.Experiments > 0 && !e.NeverVisited && !e.Slope.Bounded }
+
+// Telling is the curve of the experiments if they say something; otherwise nil.
+func (e *Effect) Telling() []Level {
+	if e.TooFew() {
+		return nil
+	}
+	return e.Curve
+}
+
 // At is the gain at a speed-up that was tried, or at 25, 50, 75 or 100%; ok is false if it is not known.
 func (e *Effect) At(speedup int) (gain Estimate, ok bool) {
 	l, ok := e.LevelAt(speedup)

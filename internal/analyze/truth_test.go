@@ -280,8 +280,8 @@ func TestRanking(t *testing.T) {
 	for _, t := range res.Targets {
 		order = append(order, t.Unit.Line)
 	}
-	if !slices.Equal(order, []int{4, 1, 2, 5, 3}) {
-		t.Errorf("order of lines %v, want 4 1 2 5 3", order)
+	if !slices.Equal(order, []int{4, 1, 2, 3, 5}) {
+		t.Errorf("order of lines %v, want 4 1 2 3 5", order)
 	}
 }
 

@@ -139,20 +139,15 @@ func (e *Effect) reason(among int, margin float64) string {
 	case e.chance <= Alpha/float64(max(among, 1)):
 		return "a small effect at most: a longer run tells whether there is one"
 	case e.chance <= Alpha:
-		return fmt.Sprintf("not enough data: more than chance for one unit, but %d were tried", among)
+		return fmt.Sprintf("not enough data: it looks real by itself, but among %d units one such result may well be luck",
+			among)
 	}
-	end := e.Curve[len(e.Curve)-1].Gain
-	return fmt.Sprintf("not enough data: at most speed-up, the gain may be anything from %s to %s%%",
-		signed(end.Low), signed(end.High))
+	return "not enough data: the intervals are too wide to tell"
 }
 
-// signed writes a percentage that must not look more exact than it is.
-func signed(x float64) string {
-	if math.Abs(x) < 0.5 {
-		return "0"
-	}
-	return fmt.Sprintf("%+.0f", min(999, max(-999, x)))
-}
+// MaybeLuck says that the effect would be certain if its unit were the only one, and is not among
+// those that were tried.
+func (e *Effect) MaybeLuck() bool { return e.Verdict == Unsure && e.Slope.Bounded && e.chance <= Alpha }
 
 // LargestSpeedup is the largest speed-up that was tried. Statements about the effect hold up to
 // there.

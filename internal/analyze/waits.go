@@ -29,49 +29,78 @@ func recordsWaits(d *profile.Data) bool {
 }
 
 // measureWaiting sets the targets' waiting. It is taken from the baselines if there are any,
-// because in experiments threads also wait for delays.
-func (in *input) measureWaiting() {
+// because in experiments threads also wait for delays. As shares are, it is that of the runs that
+// could have the unit.
+func (in *input) measureWaiting(c *choices) {
 	for _, baselines := range []bool{true, false} {
-		var real int64
-		sums, counted := make([]map[string]int64, len(in.targets)), make([]int64, len(in.targets))
+		all := make([]waited, c.n)
+		for i := range all {
+			all[i] = waited{counted: make([]int64, len(in.targets)), classes: make([]map[string]int64, len(in.targets))}
+		}
+		known := false
 		for r, d := range in.runs {
 			if !recordsWaits(d) {
 				continue
 			}
 			for i := range d.Experiments {
-				e := &d.Experiments[i]
-				if !usable(e) || baselines && !e.IsBaseline() {
-					continue
-				}
-				real += e.RealNS
-				for id, ns := range e.UnitWaits {
-					counted[in.unitOf[r][id]] += ns
-				}
-				for id, classes := range e.UnitWaitedNS {
-					u := in.unitOf[r][id]
-					if sums[u] == nil {
-						sums[u] = make(map[string]int64)
-					}
-					for class, ns := range classes {
-						sums[u][class] += ns
-					}
+				if e := &d.Experiments[i]; usable(e) && (!baselines || e.IsBaseline()) {
+					known = true
+					all[c.of[r]].add(e, in.unitOf[r])
 				}
 			}
 		}
-		if real == 0 {
+		if !known {
 			continue
 		}
-		for u, ns := range counted {
-			in.targets[u].Waited = min(100, 100*float64(ns)/float64(real))
-		}
-		for u, sum := range sums {
-			for class, ns := range sum {
-				if in.targets[u].Waiting == nil {
-					in.targets[u].Waiting = make(map[string]float64)
-				}
-				in.targets[u].Waiting[class] = 100 * float64(ns) / float64(real)
-			}
+		for u := range in.targets {
+			in.targets[u].setWaiting(u, c.from[u], all)
 		}
 		return
+	}
+}
+
+// waited is how long threads waited in the runs of one choice, in ns, by target.
+type waited struct {
+	real    int64 // of the runs
+	counted []int64
+	classes []map[string]int64
+}
+
+func (w *waited) add(e *profile.Experiment, unitOf map[uint32]int) {
+	w.real += e.RealNS
+	for id, ns := range e.UnitWaits {
+		w.counted[unitOf[id]] += ns
+	}
+	for id, classes := range e.UnitWaitedNS {
+		u := unitOf[id]
+		if w.classes[u] == nil {
+			w.classes[u] = make(map[string]int64)
+		}
+		for class, ns := range classes {
+			w.classes[u][class] += ns
+		}
+	}
+}
+
+// setWaiting sets the waiting of target u from the runs of some choices.
+func (t *Target) setWaiting(u int, from []int, all []waited) {
+	var real, counted int64
+	sum := make(map[string]int64)
+	for _, i := range from {
+		real += all[i].real
+		counted += all[i].counted[u]
+		for class, ns := range all[i].classes[u] {
+			sum[class] += ns
+		}
+	}
+	if real == 0 {
+		return
+	}
+	t.Waited = min(100, 100*float64(counted)/float64(real))
+	for class, ns := range sum {
+		if t.Waiting == nil {
+			t.Waiting = make(map[string]float64)
+		}
+		t.Waiting[class] = 100 * float64(ns) / float64(real)
 	}
 }

@@ -89,11 +89,24 @@ func TestEstimates(t *testing.T) {
 	if band, line := NewSparks([]*analyze.Effect{e}).Paths(e); band == "" || !strings.HasPrefix(line, "M1 26L") {
 		t.Errorf("small curve %q, %q", band, line)
 	}
-	e.Experiments = 9
+	e.Experiments, e.Slope = 9, known(0.4, 0.04)
 	e.Curve = []analyze.Level{{Gain: known(0, 0)}, {Speedup: 100, Gain: known(40, 4)}}
 	svg = Curve(e, Plot{Width: 460, Height: 280, Title: "gain"})
 	sound(t, "both", svg)
 	if strings.Contains(svg, "mark open") || strings.Count(svg, `class="curve`) != 2 || strings.Contains(svg, "expect") {
+		t.Error(svg)
+	}
+	// Too few experiments say nothing: beside an estimate, it is the estimate that is drawn.
+	e.Slope = analyze.Estimate{Value: 0.4, Known: true}
+	svg = Curve(e, Plot{Width: 460, Height: 280, Title: "gain"})
+	if strings.Count(svg, `class="curve`) != 1 || !strings.Contains(svg, "estimated 100% faster: 50.0%") {
+		t.Error(svg)
+	}
+	e.Estimated = nil
+	svg = Curve(e, Plot{Width: 460, Height: 280, Title: "gain"})
+	sound(t, "too few", svg)
+	if strings.Contains(svg, `class="curve`) || strings.Contains(svg, `class="mark`) ||
+		!strings.Contains(svg, ">too few experiments<") || !strings.Contains(svg, `aria-label="gain: too few experiments"`) {
 		t.Error(svg)
 	}
 }

@@ -44,9 +44,9 @@ func Curve(e *analyze.Effect, p Plot) string {
 		num(x.from-6), num(y.to), num(x.to-x.from+12), num(y.from-y.to), num(x.from-6), num(y.to),
 		num(x.to-x.from+12), num(y.from-y.to))
 	estimated := estimateLevels(e)
-	band, line := paths(e.Curve, x, y)
+	band, line := paths(e.Telling(), x, y)
 	widely, dashed := paths(estimated, x, y)
-	if e.Basis() == analyze.Estimated {
+	if len(e.Telling()) == 0 {
 		band = widely
 	}
 	d.path("band", band)
@@ -54,13 +54,13 @@ func Curve(e *analyze.Effect, p Plot) string {
 		d.expectedBeside(e, x, y, p.Share)
 	}
 	d.path("dots", dots(e.Trials, x, y))
-	d.path("raw", raws(e.Curve, x, y))
+	d.path("raw", raws(e.Telling(), x, y))
 	d.path("curve estimate", dashed)
 	d.path("curve", line)
-	for _, l := range e.Curve {
+	for _, l := range e.Telling() {
 		d.mark("mark", l, x, y)
 	}
-	if e.Basis() == analyze.Estimated {
+	if len(e.Telling()) == 0 {
 		for _, l := range estimated {
 			if l.Speedup%25 == 0 {
 				d.mark("mark open", l, x, y)
@@ -69,10 +69,18 @@ func Curve(e *analyze.Effect, p Plot) string {
 	}
 	d.WriteString("</svg>")
 	if line == "" && dashed == "" {
-		d.text((x.from+x.to)/2, (y.from+y.to)/2, "", "middle", "no estimate")
+		d.text((x.from+x.to)/2, (y.from+y.to)/2, "", "middle", untold(e))
 	}
 	d.WriteString("</svg>")
 	return d.String()
+}
+
+// untold is why there is no curve.
+func untold(e *analyze.Effect) string {
+	if e.TooFew() {
+		return "too few experiments"
+	}
+	return "no estimate"
 }
 
 // estimateLevels is what a recording says of an effect; code that is not faster gains nothing.
@@ -85,10 +93,10 @@ func estimateLevels(e *analyze.Effect) []analyze.Level {
 
 // drawnLevels are those of a small curve: of the experiments or, without any, of the recording.
 func drawnLevels(e *analyze.Effect) []analyze.Level {
-	if e.Basis() == analyze.Estimated {
-		return estimateLevels(e)
+	if told := e.Telling(); len(told) > 0 {
+		return told
 	}
-	return e.Curve
+	return estimateLevels(e)
 }
 
 // expectedBeside draws the line of a share, with its name where it is farther from the curve: near the line's end, or
@@ -166,7 +174,7 @@ func reach(effects ...*analyze.Effect) axis {
 	const most, least = 100, 10 // percent at which an interval is cut; the smallest range
 	lo, hi := 0.0, 0.0
 	for _, e := range effects {
-		for _, l := range slices.Concat(e.Curve, e.Estimated) {
+		for _, l := range slices.Concat(e.Telling(), e.Estimated) {
 			if !shown(l.Gain) {
 				continue
 			}
@@ -268,11 +276,11 @@ func dots(trials []analyze.Trial, x, y axis) string {
 func Words(e *analyze.Effect, title string) string {
 	var parts []string
 	for _, l := range e.Marks {
-		if shown(l.Gain) {
+		if shown(l.Gain) && !e.TooFew() {
 			parts = append(parts, levelWords(l))
 		}
 	}
-	if e.Basis() == analyze.Estimated {
+	if len(e.Telling()) == 0 {
 		for _, l := range e.Estimated {
 			if l.Speedup%25 == 0 && shown(l.Gain) {
 				parts = append(parts, "estimated "+levelWords(l))
@@ -280,7 +288,7 @@ func Words(e *analyze.Effect, title string) string {
 		}
 	}
 	if len(parts) == 0 {
-		return title + ": no estimate"
+		return title + ": " + untold(e)
 	}
 	return title + ": " + strings.Join(parts, "; ")
 }

@@ -29,6 +29,12 @@ func newRunRecord(cfg *Config, started time.Time) profile.Run {
 		run.Targets = append(run.Targets, t.Text)
 	}
 	run.Together, run.Device = partsOf(cfg), cfg.Device
+	for _, rule := range cfg.Scope.Include {
+		run.Scope = append(run.Scope, "include "+rule.String())
+	}
+	for _, rule := range cfg.Scope.Exclude {
+		run.Scope = append(run.Scope, "exclude "+rule.String())
+	}
 	for _, class := range cfg.Waiting {
 		run.Waiting = append(run.Waiting, class.String())
 	}

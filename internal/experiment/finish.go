@@ -40,7 +40,7 @@ func (r *run) finish(failure error) (*Outcome, error) {
 	if waiting != nil {
 		cfg.Log.Warn(waiting.Error())
 	}
-	end.Status = status
+	end.Status, end.Ended = status, told && !p.Interrupted() && p.Done() != nil
 	r.checkExits(end.Visits)
 	r.checkBuilds()
 	r.rec.end(end)

@@ -144,5 +144,6 @@ func (s *session) save(result *Recorded, begun time.Time) error {
 	}
 	return out.Write(profile.Record{End: &profile.End{
 		RealNS: result.Recording.Length, Status: result.Status, Visits: visits,
+		Ended: result.Ended && s.subject.Done() != nil,
 	}})
 }

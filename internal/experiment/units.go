@@ -186,7 +186,7 @@ func (t *unitTable) unitFrom(f symbol.Frame, kind, binary string) (profile.Unit,
 	case kind == "file" && f.File != "":
 		u.Name = filepath.Base(f.File)
 	case kind == "func" || kind == "func-self" || f.Line == 0 || f.File == "":
-		u.Kind, u.Name, u.Func, u.Self = "func", f.Short, f.Func, kind != "func"
+		u.Kind, u.Name, u.Func, u.Self, u.Line = "func", f.Short, f.Func, kind != "func", f.Decl
 	default:
 		u.Line, u.Func = f.Line, f.Short
 		u.Name = fmt.Sprintf("%s:%d", filepath.Base(f.File), f.Line)

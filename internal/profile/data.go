@@ -51,10 +51,13 @@ type UnitKey struct {
 }
 
 // Key is the identity of u across runs. All instances of a line are one unit, so Func, the function
-// in which the line was met first, is not part of its key.
+// in which the line was met first, is not part of its key. The line at which a function is declared
+// is none of its: builds differ in it, and so may what is known of it.
 func (u Unit) Key() UnitKey {
 	if u.Kind == "line" {
 		u.Func = ""
+	} else {
+		u.Line = 0
 	}
 	return UnitKey{Kind: u.Kind, Name: u.Name, File: u.File, Line: u.Line, Func: u.Func, Binary: u.Binary, Self: u.Self}
 }

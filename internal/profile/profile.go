@@ -71,6 +71,9 @@ type Run struct {
 	Together []Part `json:"together,omitempty"`
 	// Device is the machine that the run's There records are about.
 	Device *Standing `json:"device,omitempty"`
+	// Scope is the user's rules on which code may be a unit, as "include KIND:GLOB" or "exclude
+	// KIND:GLOB"; empty for the default scope, and in older files.
+	Scope []string `json:"scope,omitempty"`
 	// Waiting is the classes of waits that count as time of the unit that a thread waits in: disk,
 	// net, sleep, lock, child, other.
 	Waiting []string `json:"waiting,omitempty"`
@@ -135,7 +138,7 @@ type Unit struct {
 	Kind   string `json:"kind"`
 	Name   string `json:"name"` // such as parse.c:118
 	File   string `json:"file,omitempty"`
-	Line   int    `json:"line,omitempty"`
+	Line   int    `json:"line,omitempty"` // of a function: where it is declared, if that is known
 	Func   string `json:"func,omitempty"`
 	Self   bool   `json:"self,omitempty"` // a function's own code only, without the functions that it calls
 	Binary string `json:"binary,omitempty"`
@@ -235,8 +238,10 @@ type Warning struct {
 
 // End is the last record of a run that was not killed.
 type End struct {
-	RealNS int64   `json:"real_ns"`
-	Status int     `json:"status"` // the program's exit status, as a shell gives it
+	RealNS int64 `json:"real_ns"`
+	Status int   `json:"status"` // the program's exit status, as a shell gives it
+	// Ended says that whatif ended the program, because its time was over or enough was known.
+	Ended  bool    `json:"ended,omitempty"`
 	Visits []int64 `json:"visits"` // of each point, over the whole run
 	// Sites is the number of places of each point at the end, and CountingNS the time that counting
 	// its visits took.

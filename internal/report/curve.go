@@ -19,8 +19,8 @@ var (
 
 // smallCurve is the gains at the steps; NaN where the curve is not known.
 func smallCurve(e *analyze.Effect) []float64 {
-	levels := slices.Concat(e.Curve, e.Marks)
-	if e.Basis() == analyze.Estimated {
+	levels := slices.Concat(e.Telling(), e.Marks)
+	if len(e.Telling()) == 0 {
 		levels = append([]analyze.Level{{Gain: analyze.Estimate{Known: true}}}, e.Estimated...)
 	}
 	levels = slices.DeleteFunc(levels, func(l analyze.Level) bool { return !l.Gain.Known || !finite(l.Gain.Value) })

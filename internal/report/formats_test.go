@@ -160,8 +160,19 @@ func TestManyUnits(t *testing.T) {
 	if err != nil || json.Unmarshal(got, &report) != nil || len(report.Targets) != 5000 {
 		t.Errorf("%d targets: %v", len(report.Targets), err)
 	}
-	if got, err := renderers()["md"](runs); err != nil || bytes.Count(got, []byte("\n| `")) != 5 {
-		t.Errorf("a summary of more than five units: %v\n%s", err, got)
+	// Each was tried too seldom.
+	if got, err := renderers()["md"](runs); err != nil || bytes.Contains(got, []byte("\n| `")) ||
+		!bytes.Contains(got, []byte("\n\nToo few experiments to tell: 5000 units.\n")) {
+		t.Errorf("a summary: %v\n%s", err, got)
+	}
+	seven := analysed(made())
+	for range 6 {
+		seven.Targets = append(seven.Targets, seven.Targets[0])
+	}
+	var summary bytes.Buffer
+	if err := GitHub(&summary, seven, Options{}); err != nil || bytes.Count(summary.Bytes(), []byte("\n| `")) != 5 ||
+		!bytes.Contains(summary.Bytes(), []byte("\n4 units more: ")) {
+		t.Errorf("a summary of more than five units: %v\n%s", err, summary.Bytes())
 	}
 	var b bytes.Buffer
 	if err := Pprof(&b, analysed(runs...), Options{}); err != nil {

@@ -82,13 +82,17 @@ func githubMinor(out io.Writer, all []analyze.Warning) {
 func githubTable(out io.Writer, r *analyze.Result, k int, metric analyze.Metric, what string, name namer, top int) {
 	fmt.Fprintf(out, "\nLess %s %s, in percent, if code were faster:\n\n",
 		what, codeSpan(cutRight(clean(r.Points[k].Name), 60)))
-	rows, more := 0, 0
+	rows, more, few := 0, 0, 0
 	var doubts []string
 	for i := range r.Targets {
 		t := &r.Targets[i]
 		for j := range t.Effects {
 			e := &t.Effects[j]
 			if e.Point != k || e.Metric != metric || e.Experiments == 0 {
+				continue
+			}
+			if e.TooFew() {
+				few++
 				continue
 			}
 			if rows == top {
@@ -103,8 +107,8 @@ func githubTable(out io.Writer, r *analyze.Result, k int, metric analyze.Metric,
 				tested, _ := e.At(mark)
 				fmt.Fprintf(out, " %s |", testedGain(e, tested))
 			}
-			short, text := reasonText(e)
-			fmt.Fprintf(out, " **%s**: %s |\n", short, text)
+			short, text := verdictText(e)
+			fmt.Fprintf(out, " **%s**: %s |\n", short, strings.TrimPrefix(text, labels[e.Verdict]+": "))
 			for _, note := range notes(t, e) {
 				doubts = append(doubts, codeSpan(cutLeft(clean(name(t.Unit)), 60))+": "+plainMarkdown(note))
 			}
@@ -113,10 +117,16 @@ func githubTable(out io.Writer, r *analyze.Result, k int, metric analyze.Metric,
 	switch {
 	case rows == 0 && r.Points[k].Visits == 0:
 		fmt.Fprint(out, "Never visited: nothing to measure.\n")
-	case rows == 0:
+	case rows == 0 && few == 0:
 		fmt.Fprint(out, "Nothing was tried.\n")
 	case more > 0:
 		fmt.Fprintf(out, "\n%s more: `whatif report` shows them.\n", count(more, "unit"))
+	}
+	if few > 0 {
+		if rows > 0 {
+			fmt.Fprintln(out)
+		}
+		fmt.Fprintf(out, "Too few experiments to tell: %s.\n", count(few, "unit"))
 	}
 	if len(doubts) > 0 {
 		fmt.Fprint(out, "\n")

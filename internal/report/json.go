@@ -83,19 +83,21 @@ type jsonSummary struct {
 }
 
 type jsonRun struct {
-	ID          string            `json:"id"`
-	Args        []string          `json:"args"`
-	Subject     string            `json:"subject,omitempty"` // attach or system; none for a program that was started
-	Host        string            `json:"host"`
-	Kernel      string            `json:"kernel"`
-	CPUs        int               `json:"cpus"`
-	CPUModel    string            `json:"cpu_model,omitempty"`
-	Tool        string            `json:"tool,omitempty"` // the tool that measured, if it was not whatif
-	BuildIDs    map[string]string `json:"build_ids,omitempty"`
-	Started     string            `json:"started"`
-	File        string            `json:"file"`
-	Status      *int              `json:"status"` // null if the run was killed
-	Experiments int               `json:"experiments"`
+	ID       string            `json:"id"`
+	Args     []string          `json:"args"`
+	Subject  string            `json:"subject,omitempty"` // attach or system; none for a program that was started
+	Host     string            `json:"host"`
+	Kernel   string            `json:"kernel"`
+	CPUs     int               `json:"cpus"`
+	CPUModel string            `json:"cpu_model,omitempty"`
+	Tool     string            `json:"tool,omitempty"` // the tool that measured, if it was not whatif
+	BuildIDs map[string]string `json:"build_ids,omitempty"`
+	Started  string            `json:"started"`
+	File     string            `json:"file"`
+	Status   *int              `json:"status"` // null if the run was killed
+	// EndedAfter is after how many seconds whatif ended the program, as it was asked to; 0: it did not.
+	EndedAfter  float64 `json:"ended_after,omitempty"`
+	Experiments int     `json:"experiments"`
 }
 
 type jsonPoint struct {
@@ -268,6 +270,9 @@ func runJSON(run analyze.RunFacts) jsonRun {
 	}
 	if run.End != nil {
 		j.Status = &run.End.Status
+		if run.End.Ended {
+			j.EndedAfter = round(float64(run.End.RealNS)/1e9, 3)
+		}
 	}
 	return j
 }

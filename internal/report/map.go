@@ -34,7 +34,10 @@ func Map(w io.Writer, r *analyze.Result, opt Options) error {
 			if e == nil {
 				continue
 			}
-			gain, _, estimated := GainAt(e, MapSpeedup)
+			gain, known, estimated := GainAt(e, MapSpeedup)
+			if !known {
+				continue
+			}
 			m.Spots = append(m.Spots, chart.Spot{
 				Name: clean(sheet.name(t.Unit)), Share: t.Share, Gain: gain, Verdict: e.Verdict, Estimated: estimated,
 				IsBound: IsBound(e, estimated),

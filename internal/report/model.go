@@ -31,13 +31,14 @@ func BeginsLatency(r *analyze.Result, k int) bool { return begins(r, k) }
 
 // Words explains an effect's verdict.
 func Words(e *analyze.Effect) string {
-	_, text := reasonText(e)
+	_, text := verdictText(e)
 	return text
 }
 
-// GainAt is the gain at a speed-up as experiments say or, if they do not, as a recording says.
+// GainAt is the gain at a speed-up as experiments say or, if they do not, as a recording says. Too few experiments say
+// nothing.
 func GainAt(e *analyze.Effect, speedup int) (g analyze.Estimate, known, estimated bool) {
-	if g, known = e.At(speedup); known {
+	if g, known = e.At(speedup); known && !e.TooFew() {
 		return g, true, false
 	}
 	g, estimated = e.EstimateAt(speedup)

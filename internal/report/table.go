@@ -46,7 +46,7 @@ func (rw *row) verdictOf(e *analyze.Effect) {
 	rw.verdict = e.Verdict
 	rw.short, rw.words = verdictText(e)
 	rw.legend = wordsOf(e.Metric)[e.Verdict]
-	if e.Verdict == analyze.None || e.NeverVisited || e.Experiments == 0 && e.Refused != "" {
+	if e.Verdict == analyze.None || e.Verdict == analyze.Unsure || e.NeverVisited {
 		rw.legend = rw.words
 	}
 }
@@ -62,8 +62,11 @@ func verdictText(e *analyze.Effect) (short, text string) {
 		short, text = "not tested", "not tested, and no estimate"
 	case e.NeverVisited:
 		short, text = "never visited", e.Reason
-	case e.Verdict == analyze.Unsure && !e.Slope.Bounded:
-		text = "unclear: too few experiments (" + fmt.Sprint(e.Experiments) + ")"
+	case e.Verdict == analyze.Unsure && e.Reason != "":
+		text = labels[e.Verdict] + ": " + strings.TrimPrefix(e.Reason, "not enough data: ")
+		if e.MaybeLuck() {
+			short += ", luck?"
+		}
 	case e.Verdict == analyze.Faster && e.Shape == analyze.Plateau:
 		short += fmt.Sprintf(", to %d%%", e.ShapeAt)
 		text = fmt.Sprintf("optimize: up to %d%%, then something else limits", e.ShapeAt)
@@ -79,16 +82,6 @@ func verdictText(e *analyze.Effect) (short, text string) {
 	case e.Verdict == analyze.None && most < 100:
 		short += fmt.Sprintf(", to %d%%", most)
 		text = fmt.Sprintf("no effect: up to %d%%; more was not tried", most)
-	}
-	return short, text
-}
-
-// reasonText is like verdictText, for places with room for the reason why the data do not tell.
-// Tables show that by their intervals.
-func reasonText(e *analyze.Effect) (short, text string) {
-	short, text = verdictText(e)
-	if e.Verdict == analyze.Unsure && e.Slope.Bounded && e.Reason != "" {
-		text = e.Reason
 	}
 	return short, text
 }
@@ -210,14 +203,13 @@ func collectRows(
 // functionOf is the text beside a unit's name: the function of a line, or the file of a function,
 // because several functions may have that name.
 func functionOf(u profile.Unit, file map[string]string) string {
-	if u.Kind == "line" || u.File == "" || u.Func != u.Name && u.Func != "" {
-		return u.Func
-	}
-	if u.Kind == "file" {
+	switch {
+	case u.Kind == "file":
 		return ""
-	}
-	if u.Line > 0 {
+	case u.Kind == "func" && u.File != "" && u.Line > 0: // says more than a signature, and is shorter
 		return fmt.Sprintf("%s:%d", file[u.File], u.Line)
+	case u.Kind == "line" || u.File == "" || u.Func != u.Name && u.Func != "":
+		return u.Func
 	}
 	return file[u.File]
 }
@@ -239,7 +231,7 @@ func newRow(rank int, place, function string, t *analyze.Target, e *analyze.Effe
 	if rw.refused == "" || t.SetAside > 0 { // else the verdict says that it was never tried
 		rw.notes = notes(t, e)
 	}
-	rw.loose = e.Basis() == analyze.Tested && !e.NeverVisited && !e.Slope.Bounded
+	rw.loose = e.TooFew() && e.Basis() == analyze.Tested
 	return rw
 }
 
@@ -444,18 +436,23 @@ func fit(widths []int, room int, limited bool, spare int) {
 
 // legend explains the verdicts that occur, in their order.
 func legend(p *printer, rows []row) {
-	type meaning struct {
-		verdict analyze.Verdict
-		refused bool
-	}
-	seen := map[meaning]bool{}
+	seen := map[string]bool{}
 	for _, rw := range rows {
-		if m := (meaning{rw.verdict, rw.refused != ""}); !seen[m] {
-			seen[m] = true
-			if !strings.HasPrefix(rw.legend, labels[rw.verdict]) && !strings.HasPrefix(rw.legend, rw.short) {
-				rw.legend = rw.short + ": " + rw.legend
-			}
-			p.hanging("  ", rw.legend)
+		explained := string(rw.verdict) // once
+		if rw.verdict == analyze.Unsure {
+			explained = rw.legend // for each reason
 		}
+		if seen[explained] {
+			continue
+		}
+		seen[explained] = true
+		text, ok := strings.CutPrefix(rw.legend, labels[rw.verdict]+": ")
+		switch {
+		case ok && rw.verdict == analyze.Unsure:
+			rw.legend = rw.short + ": " + text
+		case !strings.HasPrefix(rw.legend, labels[rw.verdict]) && !strings.HasPrefix(rw.legend, rw.short):
+			rw.legend = rw.short + ": " + rw.legend
+		}
+		p.hanging("  ", rw.legend)
 	}
 }

@@ -30,7 +30,7 @@ func (p *Page) answer(v *view, s int) answer {
 			return a
 		}
 	}
-	tried, estimated := map[analyze.Verdict]int{}, 0
+	tried, few, estimated := map[analyze.Verdict]int{}, 0, 0
 	var best *analyze.Effect
 	for at, i := range p.targets[s] {
 		e := v.effect(p, s, i, v.metrics()[0])
@@ -47,13 +47,17 @@ func (p *Page) answer(v *view, s int) answer {
 			fallthrough
 		default:
 			tried[e.Verdict]++
+			if e.TooFew() {
+				few++
+			}
 		}
 		if better(e, best) {
 			best, a.Unit = e, at
 		}
 	}
 	if best == nil {
-		a.Kind, a.Text = nothingToGain(tried[analyze.None], tried[analyze.Unsure], estimated, p.results[s].Estimates != nil)
+		a.Kind, a.Text = nothingToGain(tried[analyze.None], tried[analyze.Unsure], few, estimated,
+			p.results[s].Estimates != nil)
 		return a
 	}
 	a.Kind = string(best.Verdict)
@@ -73,16 +77,22 @@ func (p *Page) answer(v *view, s int) answer {
 }
 
 // nothingToGain is the answer if no unit has an effect that is certain: of how many units it is certain that they have
-// none, how many are unsure, how many are only estimated, and whether there is a recording.
-func nothingToGain(none, unsure, estimated int, recorded bool) (kind, text string) {
+// none, how many are unsure, how many of these were tried too seldom, how many are only estimated, and whether there is
+// a recording.
+func nothingToGain(none, unsure, few, estimated int, recorded bool) (kind, text string) {
+	seldom := ""
+	if few > 0 {
+		seldom = fmt.Sprintf(", %d of them too seldom to tell", few)
+	}
 	switch {
 	case none > 0 && unsure == 0:
 		return "none", fmt.Sprintf("Nothing that was tried would help: %s, without effect.", were(none))
 	case none > 0:
-		return "unsure", fmt.Sprintf("Not enough data to say what would help: %s, %d of them without effect. A longer run "+
-			"tells more.", were(none+unsure), none)
+		return "unsure", fmt.Sprintf("Not enough data to say what would help: %s, %d of them without effect%s. A longer run "+
+			"tells more.", were(none+unsure), none, seldom)
 	case unsure > 0:
-		return "unsure", fmt.Sprintf("Not enough data to say what would help: %s. A longer run tells more.", were(unsure))
+		return "unsure", fmt.Sprintf("Not enough data to say what would help: %s%s. A longer run tells more.", were(unsure),
+			seldom)
 	case estimated > 0:
 		return "unsure", fmt.Sprintf("The recording names nothing that would help for sure (%d estimates). Experiments tell "+
 			"more: whatif run.", estimated)

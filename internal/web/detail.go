@@ -95,7 +95,11 @@ func (p *Page) drawEffects(sd *sideDetail, v *view, s, at int) {
 					what = "less latency, " + string(m)
 				}
 				plot := chart.Plot{Width: w, Height: h, Title: what, Share: v.expectedShare(t), Beside: all}
-				sd.Effects = append(sd.Effects, effect{model.Points[j], report.Words(e), chart.Curve(e, plot)})
+				told := model.Points[j]
+				if e.TooFew() { // as in the table
+					told.Slope, told.SlopeCI, told.Curve, told.Marks = nil, nil, told.Curve[:0], told.Marks[:0]
+				}
+				sd.Effects = append(sd.Effects, effect{told, report.Words(e), chart.Curve(e, plot)})
 			}
 		}
 	}

@@ -63,6 +63,7 @@ type unit struct {
 	Beside string `json:"beside"`        // such as the function of a line
 	File   string `json:"file,omitempty"`
 	Line   int    `json:"line,omitempty"`
+	Begin  int    `json:"begin,omitempty"` // where its source begins: the line, or that of a function's declaration
 	Func   string `json:"func,omitempty"`
 	Binary string `json:"binary,omitempty"`
 	Text   string `json:"text,omitempty"` // of its line, see lines.go
@@ -218,6 +219,7 @@ func digest(k profile.UnitKey) string {
 func (p *Page) listSources() {
 	number := map[string]int{}
 	for s, r := range p.results {
+		first := firstLines(r)
 		for at, i := range p.targets[s] {
 			if i < 0 || r.Targets[i].Unit.File == "" {
 				continue
@@ -229,17 +231,37 @@ func (p *Page) listSources() {
 				number[u.File] = n
 				p.files = append(p.files, sourceFile{path: u.File, sum: recorded(p.runs[s], u.File)})
 			}
-			if u.Line > 0 {
-				p.files[n].lines = append(p.files[n].lines, u.Line)
+			begin := cmp.Or(u.Line, first[body{u.File, u.Name, u.Kind}])
+			if begin > 0 {
+				p.files[n].shown = append(p.files[n].shown, stretchOf(u.Kind, begin))
 			}
-			if p.index.Units[at].Source < 0 {
-				p.index.Units[at].Source = n
+			if x := &p.index.Units[at]; x.Source < 0 {
+				x.Source, x.Begin = n, begin
 			}
 		}
 	}
 	for i := range p.files {
-		slices.SortFunc(p.files[i].lines, cmp.Compare)
+		slices.SortFunc(p.files[i].shown, func(a, b stretch) int { return cmp.Compare(a.from, b.from) })
 	}
+}
+
+// body is a function in a file.
+type body struct{ file, function, kind string }
+
+// firstLines is the first line that is known of each function: profiles of old have no other place of it.
+func firstLines(r *analyze.Result) map[body]int {
+	first := map[body]int{}
+	for i := range r.Targets {
+		u := &r.Targets[i].Unit
+		if u.Kind != "line" || u.Func == "" {
+			continue
+		}
+		in := body{u.File, u.Func, "func"}
+		if at, known := first[in]; !known || u.Line < at {
+			first[in] = u.Line
+		}
+	}
+	return first
 }
 
 // recorded is the sum of a file in the last run that knew it.

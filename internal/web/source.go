@@ -13,7 +13,18 @@ import (
 type sourceFile struct {
 	path  string
 	sum   string // checksum at the time of the profile; "" if not known
-	lines []int  // lines of units, ascending
+	shown []stretch
+}
+
+// A stretch is lines of a file that are shown, by the number of the first and of the last.
+type stretch struct{ from, to int }
+
+// stretchOf is what is shown of a unit: what is around a line, and a function from its beginning on.
+func stretchOf(kind string, line int) stretch {
+	if kind == "line" {
+		return stretch{line - around, line + around}
+	}
+	return stretch{line, line + ofFunction}
 }
 
 // source is the resource of a file: its present content around the units' lines.
@@ -30,8 +41,9 @@ type part struct {
 }
 
 const (
-	around   = 12  // lines before and after a unit's
-	longLine = 400 // characters of a line that are shown
+	around     = 12  // lines before and after a unit's
+	ofFunction = 60  // lines from a function's first
+	longLine   = 400 // characters of a line that are shown
 )
 
 // source reads file n. If it goes into a file to be given away (single), it must be the profiled
@@ -59,16 +71,16 @@ func (p *Page) source(n int, single bool) source {
 	case f.sum == "":
 		s.Note = "The profile does not say what this file was: it may have changed since."
 	}
-	s.Parts = parts(strings.Split(strings.TrimSuffix(string(text), "\n"), "\n"), f.lines)
+	s.Parts = parts(strings.Split(strings.TrimSuffix(string(text), "\n"), "\n"), f.shown)
 	return s
 }
 
-// parts are the lines around some lines.
-func parts(text []string, lines []int) []part {
+// parts are stretches of lines, which are in the order of their first ones. No line is in two parts.
+func parts(text []string, shown []stretch) []part {
 	all := []part{}
 	end := 0 // end of the last part
-	for _, line := range lines {
-		from, to := max(1, line-around, end+1), min(len(text), line+around)
+	for _, s := range shown {
+		from, to := max(1, s.from, end+1), min(len(text), s.to)
 		if from > to {
 			continue
 		}

@@ -174,6 +174,7 @@ type row struct {
 	Verdict     analyze.Verdict `json:"verdict"`
 	Basis       analyze.Basis   `json:"basis"`
 	Refused     bool            `json:"refused,omitempty"` // it was not tried, and there is no estimate, either
+	Few         bool            `json:"few,omitempty"`     // it was tried too seldom, so there are no gains
 	Visited     bool            `json:"visited"`           // otherwise there is nothing to measure
 	Words       string          `json:"words"`
 	Cells       []string        `json:"cells"`
@@ -200,8 +201,8 @@ func (p *Page) rows(v *view) *rows {
 }
 
 func (p *Page) row(v *view, s, i int, first *analyze.Effect) *row {
-	r := &row{Verdict: first.Verdict, Basis: first.Basis(), Visited: !first.NeverVisited, Words: report.Words(first),
-		Experiments: first.Experiments, Warnings: judgedWarnings(first.Warnings)}
+	r := &row{Verdict: first.Verdict, Basis: first.Basis(), Few: first.TooFew(), Visited: !first.NeverVisited,
+		Words: report.Words(first), Experiments: first.Experiments, Warnings: judgedWarnings(first.Warnings)}
 	r.Refused = first.Basis() == analyze.Nothing && first.Refused != "" && p.results[s].Targets[i].Tried == 0
 	if r.Refused {
 		r.Words = report.Clean(r.Words + ": " + first.Refused)

@@ -2,6 +2,7 @@ package web
 
 import (
 	"bytes"
+	"cmp"
 	"crypto/sha256"
 	"encoding/json"
 	"flag"
@@ -209,11 +210,11 @@ func FuzzParts(f *testing.F) {
 	f.Add("a\nb\nc", 1, 3)
 	f.Add("", -5, 1<<40)
 	f.Fuzz(func(t *testing.T, text string, a, b int) {
-		lines := []int{a, b}
-		slices.Sort(lines)
+		shown := []stretch{stretchOf("line", min(a, b)), stretchOf("func", max(a, b))}
+		slices.SortFunc(shown, func(a, b stretch) int { return cmp.Compare(a.from, b.from) })
 		rows := strings.Split(text, "\n")
 		end := 0
-		for _, p := range parts(rows, lines) {
+		for _, p := range parts(rows, shown) {
 			if p.From <= end || len(p.Lines) == 0 || p.From+len(p.Lines)-1 > len(rows) {
 				t.Errorf("part from %d with %d lines of %d", p.From, len(p.Lines), len(rows))
 			}

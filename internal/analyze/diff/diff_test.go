@@ -1,6 +1,7 @@
 package diff
 
 import (
+	"fmt"
 	"math"
 	"math/rand/v2"
 	"slices"
@@ -409,6 +410,17 @@ func TestMatchUnits(t *testing.T) {
 	renamed.Unit.File = "/v/b.c"
 	if m := matchUnits(old[2:3], []analyze.Target{renamed}, differing); m[0].new == nil || m[0].how != SameText {
 		t.Errorf("a line of a file that was renamed is not found")
+	}
+	// Lambdas are named by their lines, which move.
+	lambda := func(at int) []analyze.Target {
+		name := fmt.Sprintf("main::{lambda at a.cc:%d}::operator()", at)
+		return []analyze.Target{{Unit: profile.Unit{Kind: "func", Name: name, Func: name, File: "/v/a.cc", Line: at}},
+			{Unit: profile.Unit{Kind: "line", Name: "a.cc:9", File: "/v/a.cc", Line: at + 1, Func: name, Text: "x++;"}}}
+	}
+	for _, m := range matchUnits(append(lambda(7), lambda(20)...), append(lambda(30), lambda(12)...), differing) {
+		if m.old == nil || m.new == nil || m.new.Unit.Line-m.old.Unit.Line != 5 && m.new.Unit.Line-m.old.Unit.Line != 10 {
+			t.Errorf("of a lambda: %+v", m)
+		}
 	}
 	// If there is one more line with the same text, they are not matched.
 	for _, m := range matchUnits(old[:2], append(new[:2:2], line(15, "x")), differing) {

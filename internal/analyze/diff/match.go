@@ -2,6 +2,7 @@ package diff
 
 import (
 	"path"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -26,6 +27,12 @@ type match struct {
 
 // lineKey is what a line keeps when lines are added above it.
 type lineKey struct{ file, function, text string }
+
+// unnamedAt matches how package symbol calls a lambda, or another type without a name: by its place.
+var unnamedAt = regexp.MustCompile(`\{(lambda|unnamed class) at ([^{}]*):\d+\}`)
+
+// placeless is a function's name without the lines of lambdas, which move as other lines do.
+func placeless(name string) string { return unnamedAt.ReplaceAllString(name, "{$1 at $2}") }
 
 // sameBuilds returns a function that says of a unit whether its binary is known to be of the same
 // build in both results.
@@ -104,7 +111,7 @@ func matchUnits(old, new []analyze.Target, same func(profile.Unit) bool) []match
 		k := u.Key()
 		k.Binary = path.Base(k.Binary)
 		if !same(u) {
-			k.File = path.Base(k.File)
+			k.File, k.Name, k.Func = path.Base(k.File), placeless(k.Name), placeless(k.Func)
 		}
 		if u.Kind != "line" && u.Kind != "file" {
 			k.Line = 0 // the line at which a function begins is no part of its name
@@ -114,13 +121,13 @@ func matchUnits(old, new []analyze.Target, same func(profile.Unit) bool) []match
 	m.pass(old, new, SameUnit, func(u profile.Unit) bool { return u.Kind != "line" || same(u) }, exact)
 	moved := func(u profile.Unit) bool { return u.Kind == "line" && !same(u) }
 	m.pass(old, new, SameText, func(u profile.Unit) bool { return moved(u) && u.Text != "" },
-		func(u profile.Unit) any { return lineKey{path.Base(u.File), u.Func, u.Text} })
+		func(u profile.Unit) any { return lineKey{path.Base(u.File), placeless(u.Func), u.Text} })
 	// The file may have another name now.
 	m.pass(old, new, SameText, func(u profile.Unit) bool { return moved(u) && u.Text != "" && u.Func != "" },
-		func(u profile.Unit) any { return lineKey{"", u.Func, u.Text} })
+		func(u profile.Unit) any { return lineKey{"", placeless(u.Func), u.Text} })
 	type numbered struct{ key, function any }
 	m.pass(old, new, SameNumber, func(u profile.Unit) bool { return moved(u) && u.Text == "" },
-		func(u profile.Unit) any { return numbered{exact(u), u.Func} })
+		func(u profile.Unit) any { return numbered{exact(u), placeless(u.Func)} })
 	all := m.of
 	for j := range new {
 		if !m.used[j] {

@@ -23,7 +23,7 @@ type replacement struct {
 type function struct{ file, name string }
 
 func functionOf(t *analyze.Target) function {
-	return function{path.Base(t.Unit.File), t.Unit.Func}
+	return function{path.Base(t.Unit.File), placeless(t.Unit.Func)}
 }
 
 type replacements map[function]*replacement

@@ -78,13 +78,16 @@ func (b *Binary) cachedNames(symbol string, isGo bool) names {
 
 func (b *Binary) frameOf(c dwarf.Call, isGo bool) Frame {
 	f := Frame{File: c.File, Line: c.Line}
+	if c.DeclFile == c.File {
+		f.Decl = c.DeclLine
+	}
 	if isSwift := swift.Mangled(c.Linkage); isSwift || isMangled(c.Linkage) {
 		n := b.cachedNames(c.Linkage, isGo)
 		if f.Func, f.Short = n.full, n.short; !isSwift || n.full != c.Linkage || c.Name == "" {
 			return f
 		}
 	}
-	f.Func = c.Name
+	f.Func = b.nameWithin(c, isGo)
 	if f.Func == "" {
 		f.Func = c.Linkage
 	}
@@ -92,10 +95,18 @@ func (b *Binary) frameOf(c dwarf.Call, isGo bool) Frame {
 		f.Func = goName(f.Func)
 	}
 	if f.File == generated {
-		f.File, f.Line = "", 0
+		f.File, f.Line, f.Decl = "", 0, 0
 	}
 	f.Short = f.Func
 	return f
+}
+
+// nameWithin is a function's name in DWARF, with the function around the lambda that it is.
+func (b *Binary) nameWithin(c dwarf.Call, isGo bool) string {
+	if c.Within == "" || c.Name == "" {
+		return c.Name
+	}
+	return b.cachedNames(c.Within, isGo).short + "::" + c.Name
 }
 
 // The sections that a look-up of a line needs. Some are needed whole, because they are searched or

@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+
+	"whatif/internal/code/symbol/dwarf"
 )
 
 // Functions returns the functions with an entry point that a name means. The name is an ELF symbol,
@@ -118,14 +120,15 @@ func (b *Binary) inlinedFunc(name string) (found bool, err error) {
 		})
 		return found, nil
 	}
-	b.debugData().Functions(func(name, linkage string) bool {
-		if linkage == "" {
-			linkage = name
+	b.debugData().Functions(func(c dwarf.Call) bool {
+		symbol := c.Linkage
+		if symbol == "" {
+			symbol = b.nameWithin(c, isGo)
 		}
-		if !m.possible(linkage) {
+		if !m.possible(symbol) {
 			return true
 		}
-		n := namesOf(linkage, isGo)
+		n := namesOf(symbol, isGo)
 		found = m.exactly(n) || m.pattern(n)
 		return !found
 	})

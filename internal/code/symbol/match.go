@@ -84,8 +84,16 @@ func (m FuncMatcher) begins(symbol []byte) bool {
 // exactly reports whether the name is one of the function's names.
 func (m FuncMatcher) exactly(n names) bool {
 	return n.symbol == m.text || n.full == m.text || n.short == m.text || n.bare == m.text ||
-		withoutLabels(n.bare) == m.text ||
+		withoutLabels(n.bare) == m.text || m.text == anyLambda && isLambda(n.bare) ||
 		strings.HasPrefix(n.symbol, m.text) && withoutClone(n.symbol) == m.text
+}
+
+// anyLambda is how whatif once named all lambdas without a linkage name.
+const anyLambda = "(anonymous namespace)::operator()"
+
+// isLambda reports whether a name is that of a lambda without a linkage name.
+func isLambda(name string) bool {
+	return strings.Contains(name, "{lambda at ") && strings.HasSuffix(name, "}::operator()")
 }
 
 // pattern reports whether the name, as a pattern, matches the function.

@@ -31,6 +31,8 @@ type Frame struct {
 	File string
 	// Line is 0 if not known.
 	Line int
+	// Decl is the line of File at which the function is declared, 0 if not known or in another file.
+	Decl int
 }
 
 // Func is a function with an entry point in a binary.

@@ -34,7 +34,7 @@ const showDetail = async () => {
 };
 const detail = (u, d, source, failed) => {
   const compared = index.sides.length > 1;
-  const out = [el('div', { class: 'top' }, el('h2', {}, u.name), el('button', { type: 'button', class: 'back', onclick: back }, state.show === 'map' ? 'Back to the map' : 'Back to the table'))];
+  const out = [el('div', { class: 'top' }, el('h2', {}, ...parted(u.name)), el('button', { type: 'button', class: 'back', onclick: back }, state.show === 'map' ? 'Back to the map' : 'Back to the table'))];
   const place = u.file ? u.file + (u.line ? ':' + u.line : '') : '';
   out.push(el('dl', { class: 'facts' },
     ...(u.func && u.func !== u.name ? [el('dt', {}, 'function'), el('dd', {}, narrow('func', u.func))] : []),
@@ -53,7 +53,8 @@ const detail = (u, d, source, failed) => {
 };
 const narrow = (key, value) => el('button', { type: 'button', class: 'plain', title: 'Show only units of this ' + key, onclick: () => set({ [key]: value, page: '', unit: wide.matches ? state.unit : '' }) }, value);
 const shapeWords = e => {
-  if (e.reason) return e.words.includes(e.reason) ? '' : e.reason;
+  const reason = e.reason.replace('not enough data: ', '');
+  if (reason) return e.words.includes(reason) ? '' : reason;
   if (!e.shape) return '';
   return 'shape: ' + e.shape + (e.shape_at ? ' at ' + e.shape_at + '%' : '');
 };
@@ -78,7 +79,7 @@ const sideDetail = (u, s, i) => {
 };
 // sized keeps a drawing near the size that it was made for, so that its letters are about as large as the page's.
 const sized = figure => { figure.style.maxWidth = 1.2 * figure.querySelector('svg').viewBox.baseVal.width + 'px'; return figure; };
-const hasCurve = e => e.experiments > 0 || !e.refused; // otherwise the reason says all
+const hasCurve = e => e.curve.length > 0 || (e.estimate || []).length > 0; // otherwise the words say all
 const fold = (name, title, ...content) => el('details', { 'data-name': name }, el('summary', {}, title), el('div', { class: 'scroll', tabindex: 0, role: 'region', 'aria-label': title }, ...content));
 const head = (...names) => el('thead', {}, el('tr', {}, ...names.map(n => el('th', { scope: 'col' }, n))));
 const gainWords = l => !l ? '–' : l.gain.toFixed(1) + (l.ci ? ' (' + l.ci[0].toFixed(1) + ' to ' + l.ci[1].toFixed(1) + ')' : '');
@@ -99,17 +100,19 @@ const sourcePane = (u, source) => {
   const out = [el('h3', {}, 'Source', el('span', { class: 'muted' }, ' ' + source.file))];
   if (source.note) out.push(el('p', { class: 'careful', id: 'source-note' }, source.note));
   const units = new Map();
-  index.units.forEach((x, at) => { if (x.source === u.source && x.line && !units.has(x.line)) units.set(x.line, at); });
-  const line = u.line || (units.size ? [...units.entries()].sort((a, b) => a[1] - b[1])[0][0] : 0);
+  // A function has its place among the lines, too; a line comes before the function that begins there.
+  for (const isLine of [true, false]) index.units.forEach((x, at) => { if (x.source === u.source && x.begin && (x.kind === 'line') === isLine && !units.has(x.begin)) units.set(x.begin, at); });
+  const line = u.begin || (u.kind !== 'func' && units.size ? [...units.entries()].sort((a, b) => a[1] - b[1])[0][0] : 0);
+  if (!line && !source.note) return out.concat(el('p', { class: 'muted' }, 'The profile does not say where in the file it begins.'));
   const part = source.parts.find(p => line >= p.from && line < p.from + p.lines.length);
   if (!part) return source.parts.length ? out.concat(el('p', { class: 'muted' }, 'The file has no line ' + line + '.')) : out;
-  const lo = u.kind === 'line' ? Math.max(part.from, line - 12) : part.from, hi = Math.min(part.from + part.lines.length - 1, u.kind === 'line' ? line + 12 : lo + 60);
+  const lo = u.kind === 'line' ? Math.max(part.from, line - 12) : u.kind === 'func' ? line : part.from, hi = Math.min(part.from + part.lines.length - 1, u.kind === 'line' ? line + 12 : lo + 60);
   const trs = [];
   for (let n = lo; n <= hi; n++) {
     const at = units.get(n), x = at != null ? index.units[at] : null, r = x && rows && rows.rows[0][at];
-    trs.push(el('tr', n === u.line ? { class: 'this', 'aria-current': 'true' } : {},
+    trs.push(el('tr', n === u.begin ? { class: 'this', 'aria-current': 'true' } : {},
       el('td', { class: 'margin' }, x ? x.share[0].toFixed(1) + '%' : ''),
-      el('td', { class: 'margin' }, x ? el('a', { class: verdictOf(at), href: linkTo(x), title: r ? r.words : 'not tried' }, r ? r.cells[1] : 'not tried') : ''),
+      el('td', { class: 'margin' }, x ? el('a', { class: verdictOf(at), href: linkTo(x), title: r ? r.words : 'not tried' }, r ? r.few ? 'too few' : r.cells[1] : 'not tried') : ''),
       el('td', { class: 'at' }, String(n)), el('td', { class: 'code' }, part.lines[n - part.from])));
   }
   out.push(el('div', { class: 'scroll', tabindex: 0, role: 'region', 'aria-label': 'Source of ' + source.file },

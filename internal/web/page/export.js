@@ -27,7 +27,7 @@ const pngButton = (svg, title) => el('button', { type: 'button', class: 'plain',
 } }, 'PNG');
 // Backticks in a name need a longer fence around it, and a bar would end the cell.
 const code = s => { const fence = '`'.repeat(Math.max(0, ...(s.match(/`+/g) || []).map(x => x.length)) + 1), gap = /^`|`$/.test(s) ? ' ' : ''; return fence + gap + s.replaceAll('|', '\\|') + gap + fence; };
-const verdictWords = at => { const r = rows && rows.rows[0][at]; return labels[verdictOf(at)] + (r && r.basis === 'estimated' ? ' (estimated)' : ''); };
+const verdictWords = at => { const r = rows && rows.rows[0][at]; return labels[verdictOf(at)] + (r && r.few ? ' (too few experiments)' : '') + (r && r.basis === 'estimated' ? ' (estimated)' : ''); };
 const markdown = () => {
   const most = 20, v = view(), s = index.sides[0], here = visible.slice(0, most), columns = v ? v.columns : [], hasText = here.some(at => index.units[at].text);
   const line = cells => '| ' + cells.join(' | ') + ' |';

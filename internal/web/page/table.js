@@ -74,20 +74,22 @@ const waits = u => { // the most of it; the rest where there is room
   const [most, ...more] = all.split(', ');
   return el('span', { class: 'waits', title: 'waits: ' + all + ' of the time' }, el('span', { class: 'sr' }, 'waits: '), most, more.length ? el('span', { 'aria-hidden': 'true' }, '+') : null, more.length ? el('span', { class: 'sr' }, ', ' + more.join(', ')) : null);
 };
+// A long name breaks after its parts.
+const parted = name => name.split(/(?<=::|\/)/).flatMap((part, i) => i ? [el('wbr', {}), part] : [part]);
 const linkTo = u => '#' + new URLSearchParams({ ...(state.view && { view: state.view }), ...(state.show && { show: state.show }), unit: u.id });
 // A unit's verdict says what to do, not what it is: it was not faster before.
 const wasWords = { faster: 'was worth optimizing', none: 'had no effect', slower: 'backfired', unsure: 'was unclear' };
 const makeRow = at => {
   const u = index.units[at], r = rows && rows.rows[0][at], b = rows && rows.rows[1] && rows.rows[1][at], compared = index.sides.length > 1;
   const was = s => compared ? s : null, beside = [u.beside, u.was ? 'before: ' + u.was : ''].filter(Boolean).join(', ');
-  const names = [el('a', { href: linkTo(u), title: u.file ? u.file + (u.line ? ':' + u.line : '') : u.binary }, u.name), beside ? el('span', { class: 'muted', title: beside }, beside) : null];
+  const names = [el('a', { href: linkTo(u), title: u.name + (u.file || u.binary ? ', ' + (u.file ? u.file + (u.line ? ':' + u.line : '') : u.binary) : '') }, ...parted(u.name)), beside ? el('span', { class: 'muted', title: beside }, beside) : null];
   const tr = el('tr', { 'data-unit': u.id },
     el('td', { class: 'c-rank' }, String(at + 1)),
     el('th', { class: 'unit c-unit', scope: 'row', abbr: u.name }, ...(u.text ? [el('span', { class: 'name' }, ...names), el('code', { class: 'text', title: u.text }, u.text)] : names)),
     el('td', { class: 'c-share' }, ...cell(u.share[0].toFixed(1) + '%', was(compared ? u.share[1].toFixed(1) + '%' : null)), waits(u)),
-    el('td', { class: 'c-curve' }, r ? spark(r) : null),
+    el('td', { class: 'c-curve' }, r && !r.few && !r.refused ? spark(r) : null),
     ...(view() ? view().columns : []).map((_, i) => el('td', { class: 'c-gain c-g' + i }, ...(r ? gainCell(r.cells[i]) : ['–']), compared ? el('span', { class: 'was' }, 'was ' + (b ? b.cells[i].split('±')[0] : '–')) : null)),
-    el('td', { class: 'c-verdict ' + verdictOf(at), title: r ? r.words : 'sampled, but never tried' }, r ? (!r.visited ? 'never visited' : labels[verdictOf(at)]) : 'not tried', r ? warnings([...r.warnings, ...u.warnings[0]]) : null, r && (r.basis === 'estimated' || r.refused) ? el('span', { class: 'was' }, r.refused ? 'no estimate' : 'estimated') : null,
+    el('td', { class: 'c-verdict ' + verdictOf(at), title: r ? r.words : 'sampled, but never tried' }, r ? (!r.visited ? 'never visited' : r.few ? 'too few' : labels[verdictOf(at)]) : 'not tried', r ? warnings([...r.warnings, ...u.warnings[0]]) : null, r && (r.basis === 'estimated' || r.refused) ? el('span', { class: 'was' }, r.refused ? 'no estimate' : 'estimated') : null,
       compared && b && (!r || b.verdict !== r.verdict) ? el('span', { class: 'was' }, wasWords[b.verdict]) : null),
     el('td', { class: 'c-n' }, ...cell(String(u.tried[0]), was(u.tried[1]))));
   tr.children[2].style.setProperty('--part', u.share[0] + '%');

@@ -58,12 +58,15 @@ const sayAnswer = (a, i) => {
     a.gains.length ? el('ul', {}, ...a.gains.map(([if_, then]) => el('li', {}, if_ + ' →', el('b', {}, a.estimated ? '~' : '', then)))) : '',
     a.estimated ? el('p', { class: 'muted' }, 'That is an estimate: ' + index.sides[i].recorded + '. whatif run -t ' + u.name + ' tests it.') : '');
 };
+// A program that whatif ended has not failed, and what was attached to goes on.
+const ending = r => r.status === null ? index.live ? '' : ' · was killed' : r.ended_after ? ' · ended by whatif after ' + r.ended_after.toFixed(0) + ' s, as asked'
+  : r.subject === 'attach' || r.subject === 'system' && !r.args.join('') ? '' : ' · exit status ' + r.status;
 const showAbout = () => {
   const parts = [];
   index.sides.forEach((s, i) => {
     parts.push(el('h3', {}, index.sides.length > 1 ? (i ? 'Before: ' : 'Now: ') + s.label : 'What was measured'));
     parts.push(el('dl', { class: 'facts' },
-      ...s.runs.flatMap((r, n) => [el('dt', {}, s.runs.length > 1 ? 'run ' + (n + 1) : 'run'), el('dd', {}, r.args.join(' ') + ' · ' + plural(r.experiments, 'experiment') + ' · ' + r.host + ', ' + plural(r.cpus, 'CPU') + (r.cpu_model ? ' ' + r.cpu_model : '') + ', Linux ' + r.kernel + ' · ' + r.started + (r.status === null ? index.live ? '' : ' · was killed' : ' · exit status ' + r.status)), ...Object.entries(r.build_ids || {}).sort().flatMap(([file, id]) => [el('dt', {}, 'build'), el('dd', {}, id + ' of ' + file)])]),
+      ...s.runs.flatMap((r, n) => [el('dt', {}, s.runs.length > 1 ? 'run ' + (n + 1) : 'run'), el('dd', {}, r.args.join(' ') + ' · ' + plural(r.experiments, 'experiment') + ' · ' + r.host + ', ' + plural(r.cpus, 'CPU') + (r.cpu_model ? ' ' + r.cpu_model : '') + ', Linux ' + r.kernel + ' · ' + r.started + ending(r)), ...Object.entries(r.build_ids || {}).sort().flatMap(([file, id]) => [el('dt', {}, 'build'), el('dd', {}, id + ' of ' + file)])]),
       ...s.points.flatMap(p => [el('dt', {}, 'point'), el('dd', {}, p.name + ' (' + p.kind + '): ' + plural(p.visits, 'visit') + (p.visits ? '' : ' – never visited'), warnings(p.warnings))]),
       ...s.latencies.flatMap(l => [el('dt', {}, 'latency'), el('dd', {}, l.name + ', from ' + l.begin + ': ' + plural(l.matched, 'measured request'), warnings(l.warnings))]),
       el('dt', {}, 'delays'), el('dd', {}, s.summary.delay.toFixed(0) + '% of the time; whatif itself took ' + s.summary.own_cpu.toFixed(1) + '% of a core'),

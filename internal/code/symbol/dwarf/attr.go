@@ -26,6 +26,8 @@ const (
 	attrCompDir        = 0x1b
 	attrProducer       = 0x25
 	attrAbstractOrigin = 0x31
+	attrDeclFile       = 0x3a
+	attrDeclLine       = 0x3b
 	attrSpecification  = 0x47
 	attrEntryPC        = 0x52
 	attrRanges         = 0x55
@@ -50,7 +52,7 @@ func wanted(attr, tag uint32) bool {
 	case tagSubprogram, tagInlinedSubroutine:
 		switch attr {
 		case attrName, attrLowPC, attrHighPC, attrAbstractOrigin, attrSpecification, attrRanges,
-			attrCallFile, attrCallLine, attrLinkageName, attrMIPSLinkage:
+			attrCallFile, attrCallLine, attrDeclFile, attrDeclLine, attrLinkageName, attrMIPSLinkage:
 			return true
 		case attrEntryPC:
 			return tag == tagInlinedSubroutine
@@ -59,7 +61,7 @@ func wanted(attr, tag uint32) bool {
 		// These have no code below them: attrSibling leads past their children.
 		return attr == attrSibling
 	}
-	return isEnclosing(tag) && attr == attrName
+	return isEnclosing(tag) && (attr == attrName || attr == attrDeclFile || attr == attrDeclLine)
 }
 
 // isEnclosing reports whether entries with a tag qualify the names of the functions in them.

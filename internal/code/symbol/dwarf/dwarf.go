@@ -43,11 +43,16 @@ type Call struct {
 	Name string
 	// Linkage is the mangled name, empty for languages without one.
 	Linkage string
-	File    string
+	// Within is the linkage name of the function around an unnamed type, such as a lambda's: Name begins inside of it.
+	Within string
+	File   string
 	// Line is 0 if the compiler gives the code no line.
 	Line int
 	// Low is the start of the first range of the function, or of the inlined body.
 	Low uint64
+	// DeclFile and DeclLine are where the function is declared; "" and 0 if that is not known.
+	DeclFile string
+	DeclLine int
 }
 
 // Data is the debug information of one binary.
@@ -65,8 +70,9 @@ type Data struct {
 	abbrevs map[abbrevKey]abbrevs
 	byRange *unitRanges
 	indexes map[*unit]*index
-	lines   map[uint64]*lineTable // by offset in .debug_line
-	weight  int                   // entries in indexes and lines
+	lines   map[uint64]*lineTable     // by offset in .debug_line
+	headers map[headerKey]*lineHeader // of tables that are read for their files only; nil: damaged
+	weight  int                       // entries in indexes, lines and headers
 
 	// See startCall.
 	stepsLeft  int  // of the current call
@@ -106,6 +112,7 @@ func (d *Data) forget() {
 	d.abbrevs = map[abbrevKey]abbrevs{}
 	d.indexes = map[*unit]*index{}
 	d.lines = map[uint64]*lineTable{}
+	d.headers = map[headerKey]*lineHeader{}
 	d.weight = 0
 }
 

@@ -227,7 +227,7 @@ func FuzzLookup(f *testing.F) {
 				}
 			}
 		}
-		d.Functions(func(string, string) bool { return true })
+		d.Functions(func(Call) bool { return true })
 		lines, _ := d.Lines(func(string) bool { return true }, 1)
 		if !slices.IsSorted(lines) {
 			t.Error("lines out of order")

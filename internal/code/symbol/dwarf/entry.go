@@ -10,6 +10,7 @@ type entry struct {
 	low, high, ranges, entryPC    value
 	abstractOrigin, specification value
 	callFile, callLine            uint64
+	declFile, declLine            uint64
 	sibling                       uint64
 	hasChildren                   bool
 }
@@ -100,6 +101,10 @@ func (u *unit) attributes(c *cursor, ab *abbrev, e *entry) {
 			e.callFile = v.n
 		case attrCallLine:
 			e.callLine = v.n
+		case attrDeclFile:
+			e.declFile = v.n
+		case attrDeclLine:
+			e.declLine = v.n
 		case attrSibling:
 			if v.class == classRef {
 				e.sibling = v.n

@@ -29,10 +29,10 @@ func (d *Data) Lookup(pc uint64) []Call {
 	var chain []Call
 	for owner >= 0 && d.step() {
 		s := &x.all[owner]
-		at.Name, at.Linkage = d.name(x.unit, s.entry)
-		at.Low = s.low
-		d.keepBytes(len(at.Name) + len(at.Linkage) + len(at.File))
-		chain = append(chain, at)
+		c := d.call(x, s.entry)
+		c.File, c.Line, c.Low = at.File, at.Line, s.low
+		d.keepBytes(len(c.Name) + len(c.Linkage) + len(c.Within) + len(c.File) + len(c.DeclFile))
+		chain = append(chain, c)
 		owner = s.parent
 		at = Call{Line: int(s.callLine)}
 		if lines != nil {

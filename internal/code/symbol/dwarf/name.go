@@ -1,39 +1,72 @@
 package dwarf
 
+import "strings"
+
 // maxOrigins bounds a chain of abstract origins and specifications. Real chains have at most three
 // entries: an inlined body, its abstract instance, its declaration.
 const maxOrigins = 16
 
-// name returns the names of an entry's function.
-func (d *Data) name(u *unit, off uint64) (name, linkage string) {
+// naming is what names a function.
+type naming struct {
+	name, linkage string
+	// within is the linkage name of the function in which an unnamed type around this one is declared: the name
+	// begins inside of that.
+	within             string
+	unit               *unit // of declFile
+	declFile, declLine uint64
+}
+
+// names returns the names of an entry's function. depth is how many functions are around it, as far as they are named
+// for its sake.
+func (d *Data) names(u *unit, off uint64, depth int) (n naming) {
 	for range maxOrigins {
 		e, ok := d.entryAt(u, off)
 		if !ok {
-			return name, linkage
+			return n
 		}
-		if linkage == "" {
-			linkage = text(d.str(u, e.linkage), maxName)
+		if n.declLine == 0 && e.declLine > 0 {
+			n.declLine = e.declLine
 		}
-		if name == "" {
-			name = text(d.str(u, e.name), maxName)
-			if name != "" && linkage == "" && u.hasNamespaces() {
-				if q := d.qualifier(d.index(u.whole()), off); q != "" {
-					name = q + "::" + name
+		if n.declFile == 0 && e.declFile > 0 {
+			n.unit, n.declFile = u, e.declFile
+		}
+		if n.linkage == "" {
+			n.linkage = text(d.str(u, e.linkage), maxName)
+		}
+		if n.name == "" {
+			n.name = text(d.str(u, e.name), maxName)
+			if n.linkage != "" && n.declLine == 0 && strings.HasPrefix(n.name, "operator()") {
+				d.declaredWithType(u, off, &n)
+			}
+			if n.name != "" && n.linkage == "" && u.hasNamespaces() {
+				d.qualify(u, off, &n, depth)
+				if n.unit == nil {
+					n.unit = u
 				}
 			}
 		}
-		if linkage != "" && name != "" {
-			return name, linkage
+		if n.linkage != "" && n.name != "" {
+			return n
 		}
 		next := e.abstractOrigin
 		if next.class == classNone {
 			next = e.specification
 		}
 		if u, off = d.referred(u, next); u == nil {
-			return name, linkage
+			return n
 		}
 	}
-	return name, linkage
+	return n
+}
+
+// call is an entry's function, without a line.
+func (d *Data) call(x *index, off uint64) Call {
+	n := d.names(x.unit, off, 0)
+	c := Call{Name: n.name, Linkage: n.linkage, Within: n.within}
+	if n.unit != nil && n.declLine > 0 {
+		c.DeclFile, c.DeclLine = d.declaredIn(n.unit, clip(n.declFile)), int(clip(n.declLine))
+	}
+	return c
 }
 
 // whole returns the unit under which the index of a unit is kept: a split unit's skeleton.

@@ -164,7 +164,7 @@ func FuzzPack(f *testing.F) {
 			for _, pc := range []uint64{0, 0x1000, 0x1800, 1 << 19} {
 				d.Lookup(pc)
 			}
-			d.Functions(func(string, string) bool { return true })
+			d.Functions(func(Call) bool { return true })
 			if m.split > len(info) {
 				t.Errorf("%d .dwo files of %d bytes", m.split, len(info))
 			}

@@ -2,6 +2,8 @@ package dwarf
 
 import (
 	"cmp"
+	"fmt"
+	"path"
 	"slices"
 	"strings"
 )
@@ -17,8 +19,11 @@ type scope struct {
 
 // enclosing is a namespace or type in which functions are declared.
 type enclosing struct {
-	name   value
-	parent int32
+	name        value
+	parent      int32
+	isNamespace bool
+	function    uint64 // offset of the function in which a type is declared; 0: in none
+	file, line  uint32 // where a type is declared
 }
 
 // index describes a unit's functions.
@@ -39,7 +44,7 @@ type beginning struct {
 	scope int32
 }
 
-// member is a function without a linkage name inside a namespace or type.
+// member is a function inside a namespace or type, without a linkage name or without a line of its own.
 type member struct {
 	entry  uint64
 	around int32
@@ -47,9 +52,10 @@ type member struct {
 
 // level describes an entry above the current one in the walk.
 type level struct {
-	depth  int
-	scope  int32
-	around int32
+	depth    int
+	scope    int32
+	around   int32
+	function uint64 // offset of the innermost function; 0: none
 }
 
 // scopes reads the unit's functions and inlined calls.
@@ -63,10 +69,13 @@ func (d *Data) scopes(u *unit) *index {
 	)
 	d.walk(u, func(e *entry) {
 		top := levels[len(levels)-1]
-		next := level{depth: e.depth, scope: top.scope, around: top.around}
+		next := level{depth: e.depth, scope: top.scope, around: top.around, function: top.function}
 		switch e.tag {
 		case tagSubprogram, tagInlinedSubroutine:
-			if e.linkage.class == classNone && e.name.class != classNone && top.around >= 0 {
+			if e.tag == tagSubprogram {
+				next.function = e.off
+			}
+			if (e.linkage.class == classNone || e.declLine == 0) && e.name.class != classNone && top.around >= 0 {
 				d.keepBytes(16)
 				s.members = append(s.members, member{e.off, top.around})
 			}
@@ -91,9 +100,10 @@ func (d *Data) scopes(u *unit) *index {
 			if !e.hasChildren {
 				return
 			}
-			d.keepBytes(48)
+			d.keepBytes(80)
 			next.around = int32(len(s.around))
-			s.around = append(s.around, enclosing{e.name, top.around})
+			s.around = append(s.around, enclosing{name: e.name, parent: top.around, isNamespace: e.tag == tagNamespace,
+				function: top.function, file: clip(e.declFile), line: clip(e.declLine)})
 		}
 		if e.hasChildren {
 			levels = append(levels, next)
@@ -124,25 +134,95 @@ func clip(n uint64) uint32 {
 	return uint32(n)
 }
 
-// qualifier returns the names of the namespaces and types around a function, joined by "::". It is empty
-// if there are none or they are not known.
-func (d *Data) qualifier(s *index, entry uint64) string {
+// qualify puts the names of the namespaces and types around a function in front of its name.
+func (d *Data) qualify(u *unit, entry uint64, n *naming, depth int) {
+	s := d.index(u.whole())
 	i, found := slices.BinarySearchFunc(s.members, entry,
 		func(m member, off uint64) int { return cmp.Compare(m.entry, off) })
 	if !found {
-		return ""
+		return
 	}
-	var names []string
-	for a := s.members[i].around; a >= 0 && len(names) < maxOrigins; a = s.around[a].parent {
-		name := text(d.str(s.unit, s.around[a].name), maxName)
-		if name == "" {
-			name = "(anonymous)"
-			if s.around[a].name.class == classNone {
-				name = "(anonymous namespace)"
+	names := []string{n.name}
+	for a, first := s.members[i].around, true; a >= 0 && len(names) < maxOrigins; first = false {
+		in := &s.around[a]
+		name := text(d.str(s.unit, in.name), maxName)
+		a = in.parent
+		switch {
+		case name != "":
+		case in.isNamespace:
+			name = "(anonymous namespace)"
+		default:
+			// Only its place tells such a type from others. Nobody can name it outside of its function, so the
+			// function belongs to the name.
+			name = d.unnamed(s, in, first && strings.HasPrefix(n.name, "operator()"))
+			if n.declLine == 0 && first {
+				n.declFile, n.declLine = uint64(in.file), uint64(in.line)
+			}
+			if in.function != 0 && depth < maxOrigins {
+				around := d.names(u, in.function, depth+1)
+				if n.within = around.linkage; n.within == "" {
+					n.within, name = around.within, around.name+"::"+name
+				}
+				a = -1
 			}
 		}
 		names = append(names, name)
 	}
 	slices.Reverse(names)
-	return strings.Join(names, "::")
+	n.name = strings.Join(names, "::")
+}
+
+// declaredWithType takes the place of a lambda's type for that of its function, which has none.
+func (d *Data) declaredWithType(u *unit, entry uint64, n *naming) {
+	s := d.index(u.whole())
+	i, found := slices.BinarySearchFunc(s.members, entry,
+		func(m member, off uint64) int { return cmp.Compare(m.entry, off) })
+	if !found {
+		return
+	}
+	if in := &s.around[s.members[i].around]; !in.isNamespace && in.name.class == classNone && in.line > 0 {
+		n.unit, n.declFile, n.declLine = u, uint64(in.file), uint64(in.line)
+	}
+}
+
+// unnamed is how a type without a name is called: as people tell lambdas apart.
+func (d *Data) unnamed(s *index, in *enclosing, isLambda bool) string {
+	what, place := "unnamed class", ""
+	if isLambda {
+		what = "lambda"
+	}
+	if file := d.declaredIn(s.unit, in.file); file != "" && in.line > 0 {
+		place = fmt.Sprintf(" at %s:%d", path.Base(file), in.line)
+	}
+	return "{" + what + place + "}"
+}
+
+// declaredIn is the path of a file by the number that a unit's declarations have for it.
+func (d *Data) declaredIn(u *unit, file uint32) string {
+	u = u.whole()
+	if d.root(u); !u.hasLines {
+		return ""
+	}
+	if t := d.lines[u.lines]; t != nil && u.src == d.main {
+		return t.path(file)
+	}
+	key := headerKey{u.src, u.lines}
+	h, known := d.headers[key]
+	if !known {
+		h, _ = d.lineHeader(u)
+		d.headers[key] = h
+		if h != nil {
+			d.weight += 2 * len(h.files)
+		}
+	}
+	if h == nil {
+		return ""
+	}
+	return h.path(uint64(file))
+}
+
+// headerKey is where the header of a line table is.
+type headerKey struct {
+	src *source
+	off uint64
 }

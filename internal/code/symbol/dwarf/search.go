@@ -117,7 +117,7 @@ func (d *Data) linesOf(u *unit, files map[uint32]string, have map[int]bool) {
 
 // Functions calls visit with every function that has code of its own or was inlined, until visit returns
 // false. A function may come several times.
-func (d *Data) Functions(visit func(name, linkage string) bool) {
+func (d *Data) Functions(visit func(Call) bool) {
 	d.everyUnit(func(u *unit) bool {
 		x := d.index(u)
 		type origin struct {
@@ -135,7 +135,7 @@ func (d *Data) Functions(visit func(name, linkage string) bool) {
 				continue
 			}
 			seen[o] = true
-			if name, linkage := d.name(x.unit, s.entry); !visit(name, linkage) {
+			if n := d.names(x.unit, s.entry, 0); !visit(Call{Name: n.name, Linkage: n.linkage, Within: n.within}) {
 				return false
 			}
 		}

@@ -1,0 +1,84 @@
+package report
+
+import (
+	"bytes"
+	"strings"
+	"testing"
+
+	"whatif/internal/analyze"
+)
+
+// TestTooFew: what was tried too seldom for an interval has no gain in any report for people, and an estimate is shown
+// in its place if there is one.
+func TestTooFew(t *testing.T) {
+	r := analysed(made())
+	var few *analyze.Effect
+	for i := range r.Targets {
+		if r.Targets[i].Unit.Name == "checksum" {
+			few = &r.Targets[i].Effects[0]
+		}
+	}
+	if _, known := few.At(50); !known || !few.TooFew() {
+		t.Fatalf("it has no gain, or enough experiments: %+v", few)
+	}
+	if got := GainCell(few, 50); got != "–" {
+		t.Errorf("its gain is %s", got)
+	}
+	for name, write := range map[string]func(*bytes.Buffer) error{
+		"map":    func(b *bytes.Buffer) error { return Map(b, r, Options{}) },
+		"github": func(b *bytes.Buffer) error { return GitHub(b, r, Options{}) },
+	} {
+		var b bytes.Buffer
+		if err := write(&b); err != nil || strings.Contains(b.String(), "checksum") {
+			t.Errorf("%s: %v\n%s", name, err, b.String())
+		}
+	}
+	few.Estimated = []analyze.Level{{Speedup: 50,
+		Gain: analyze.Estimate{Value: 12, Low: 10, High: 14, Known: true, Bounded: true}}}
+	if got := GainCell(few, 50); got != "~12.0±2.0" {
+		t.Errorf("beside an estimate, its gain is %s", got)
+	}
+}
+
+// TestReason: the reason why the data do not tell is the same in the table, in a narrow one, on the page and in
+// GitHub's summary.
+func TestReason(t *testing.T) {
+	r := analysed(made())
+	r.Targets = r.Targets[:3] // as if each had its own reason
+	const luck = "it looks real by itself, but among 3 units one such result may well be luck"
+	const wide = "the intervals are too wide to tell"
+	for i, reason := range []string{luck, wide, wide} {
+		e := &r.Targets[i].Effects[0]
+		e.Verdict, e.Shape, e.Reason = analyze.Unsure, "", "not enough data: "+reason
+	}
+	if got := Words(&r.Targets[0].Effects[0]); got != "unclear: "+luck {
+		t.Errorf("page: %s", got)
+	}
+	if got := string(text(t, r, Options{})); strings.Count(got, "unclear: "+luck+"\n") != 1 ||
+		strings.Count(got, "unclear: "+wide+"\n") != 2 {
+		t.Errorf("table:\n%s", got)
+	}
+	narrow := strings.Join(strings.Fields(string(text(t, r, Options{Width: 70}))), " ")
+	if strings.Count(narrow, ": "+luck) != 1 || strings.Count(narrow, ": "+wide) != 1 {
+		t.Errorf("narrow table:\n%s", narrow)
+	}
+	var b bytes.Buffer
+	if err := GitHub(&b, r, Options{}); err != nil || !strings.Contains(b.String(), "**: "+luck+" |\n") {
+		t.Errorf("summary: %v\n%s", err, b.String())
+	}
+}
+
+// TestDeclared: a function has the place of its declaration beside it, if that is known.
+func TestDeclared(t *testing.T) {
+	d := made()
+	u := d.Units[4]
+	u.Func, u.Name = "checksum(char const*, unsigned long)", "checksum"
+	d.Units[4] = u
+	if got := Beside(analysed(d))(u); got != "sum.c:3" {
+		t.Errorf("beside it: %s", got)
+	}
+	u.Line = 0
+	if got := Beside(analysed(d))(u); got != u.Func {
+		t.Errorf("beside it: %s", got)
+	}
+}
