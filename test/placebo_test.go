@@ -12,7 +12,7 @@ import (
 // A placebo delays everything by as much as it says, and belongs to no code. By the clock half of the rate is lost, and
 // by virtual time nothing.
 func TestPlacebo(t *testing.T) {
-	realkernel.Need(t)
+	realkernel.NeedQuiet(t)
 	const source = "testdata/steady.c"
 	program := realkernel.Compile(t, source)
 	line := fmt.Sprintf("steady.c:%d", realkernel.Line(t, source, "/* TARGET */"))
