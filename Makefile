@@ -95,47 +95,44 @@ pictures: tools
 	go test -count=1 ./internal/cli -run TestReadmeShows -update
 	go test -count=1 ./internal/web -run TestTutorialPictures -update
 
-# What shares memory between goroutines and needs no kernel side.
-RACE := ./internal/web ./internal/profile ./internal/plan ./internal/point/... ./internal/chart ./internal/code/symbol/debuginfod ./internal/privilege
+# What shares memory between goroutines and needs no kernel side: of the packages with much else, only the tests of that.
+RACE := ./point ./internal/recorder ./internal/privilege ./internal/code/symbol/debuginfod
+RACE_SOME := ./internal/web ./internal/profile
 
-# With cgo, as the race detector is written in C. Analyses take it minutes, and are done by one goroutine: without the
-# tests of the page that do little else.
+# With cgo, as the race detector is written in C.
+RACE_TEST = CGO_ENABLED=1 go test -race -short -vet=off -count=1 -timeout 5m
+
 race: tools
-	CGO_ENABLED=1 go test -race -short -count=1 -timeout 5m -skip 'TestFirstView|TestCozFiles|TestUnlucky' $(RACE)
+	$(RACE_TEST) $(RACE)
+	$(RACE_TEST) -run 'Server|Live|Open|Concurrent|InUse' -skip Browser $(RACE_SOME)
 
 # Packages whose tests run whatif, and are right or wrong on a busy machine too: one at a time, beside those that need no kernel side.
-BESIDE := internal/cli internal/doctor internal/privilege internal/target
+BESIDE := test internal/cli internal/doctor internal/privilege internal/target
 
-# Packages whose tests measure: one at a time, and nothing beside them.
+# Packages whose tests measure: one at a time, and nothing beside them. Of SPLIT, only the tests that say so (realkernel.NeedQuiet).
 ALONE := accuracy accuracy/lines accuracy/overhead accuracy/points accuracy/scale internal/demo internal/ledger internal/load \
-	internal/testing/realkernel test
+	internal/testing/realkernel
+SPLIT := test
 
 # All others.
 PURE = $$(go list ./... | grep -vxF $(addprefix -e $(MODULE)/,$(BESIDE) $(ALONE)))
 
 # What a developer runs all the time, in a minute and a half, without privileges.
 check: tools lint
-	go test -count=1 -short $(PURE)
+	go test -count=1 -vet=off -short $(PURE)
 	@go test -count=1 -v -run 'TestOneFileChangesLevels|TestFunctions|TestGoFunctions' ./bpf ./docs | grep '_test.go:'
 
-# All that needs neither the kernel side nor quiet.
+# All that needs neither the kernel side nor quiet. lint has vetted all of it.
 pure: tools lint check-generated race
-	go test -count=1 $(FLAGS) $(PURE)
+	go test -count=1 -vet=off $(FLAGS) $(PURE)
 
 # Tests of figures wait for a quiet machine. The tests that noise kept from judging are listed at the end, and fail with WHATIF_STRICT=1.
 # WHATIF_CALIBRATION=0.7 makes their programs believe in another processor.
-NOT_JUDGED := $(CURDIR)/bin/not-judged
-PURE_SAID := $(CURDIR)/bin/pure-said
-RUN_TESTS = @rm -f $(NOT_JUDGED); \
-	$(SUDO) env "PATH=$$PATH" "HOME=$$HOME" "WHATIF_STRICT=$$WHATIF_STRICT" "WHATIF_CALIBRATION=$$WHATIF_CALIBRATION" \
-		"WHATIF_NOT_JUDGED=$(NOT_JUDGED)" sh -c '$(MAKE) --no-print-directory pure FLAGS="$(1)" >$(PURE_SAID) 2>&1 & pure=$$!; trap "kill $$pure 2>/dev/null" INT TERM; \
-			go test -count=1 -p 1 $(1) $(BESIDE:%=./%); beside=$$?; \
-			wait $$pure; pure=$$?; cat $(PURE_SAID); \
-			go test -count=1 -p 1 $(1) $(ALONE:%=./%) && [ $$beside = 0 ] && exit $$pure'; \
-	status=$$?; if [ -s $(NOT_JUDGED) ]; then echo; echo "NOT JUDGED, as the machine was too noisy:"; cat $(NOT_JUDGED); fi; exit $$status
+RUN_TESTS = @$(SUDO) env "PATH=$$PATH" "HOME=$$HOME" "WHATIF_STRICT=$$WHATIF_STRICT" "WHATIF_CALIBRATION=$$WHATIF_CALIBRATION" \
+	"BESIDE=$(BESIDE)" "ALONE=$(ALONE)" "SPLIT=$(SPLIT)" internal/testing/all $(1)
 
 # In some 14 minutes; test-whole, in 30, with the figures of single mechanisms, and every compiler, debug format and
-# kind of stack.
+# kind of stack. How long each package may take: internal/testing/budgets.
 test: build tools
 	$(call RUN_TESTS,-short -timeout 20m)
 

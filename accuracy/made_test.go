@@ -17,7 +17,7 @@ import (
 // TestJava judges the prediction of one Java program, as the gate judges its programs. The truth is arithmetic: the
 // program's two threads take turns, so each is on the critical path all the time. It takes ten seconds, or twice that.
 func TestJava(t *testing.T) {
-	realkernel.Need(t)
+	realkernel.NeedQuiet(t)
 	for _, tool := range []string{"java", "javac"} {
 		if _, err := exec.LookPath(tool); err != nil {
 			realkernel.NotJudged(t, tool+" is not installed: predictions of Java programs are not judged")
@@ -32,46 +32,13 @@ func TestJava(t *testing.T) {
 	if err := o.locate(); err != nil {
 		t.Fatal(err)
 	}
-	all := predictJava(t, o)
+	all := predictModel(t, o, 8*time.Second, 0)
 	if noise.Each(all) != noise.Right {
 		t.Logf("once more after %+v", all)
-		all = noise.Pool(all, predictJava(t, o))
+		all = noise.Pool(all, predictModel(t, o, 8*time.Second, 0))
 	}
 	verdict, lines := noise.Together(all)
 	judge(t, verdict, lines)
-}
-
-// predictJava predicts the only chosen program at the levels 50 and 100%.
-func predictJava(t *testing.T, o *options) []noise.Prediction {
-	t.Helper()
-	p := &o.chosen[0]
-	built, err := build(t.Context(), o.plan.root, p, false)
-	if err != nil {
-		t.Fatal(err)
-	}
-	prediction, err := newPredictor(o.plan.whatif, p, built, o.plan.levels)
-	if err != nil {
-		t.Fatal(err)
-	}
-	watched := realkernel.Watch(t)
-	if err := prediction.chunk(t.Context(), 8*time.Second); err != nil {
-		t.Fatal(err)
-	}
-	predicted, warnings, err := prediction.answer(t.Context(), throughput)
-	if err != nil {
-		t.Fatal(err)
-	}
-	truth := map[int]estimate{}
-	for level, i := range map[int]int{50: 1, 100: 3} { // handing over takes a little of each turn
-		truth[level] = estimate{p.model[i], p.model[i] - 1, p.model[i] + 1}
-	}
-	r := result{Program: p.name, Warnings: warnings, Levels: joinLevels(o.plan.levels, truth, &predicted, nil)}
-	predictions, foreign := gatePredictions(t, &r, 0)
-	seen := watched(foreign)
-	for i := range predictions {
-		predictions[i].Seen = seen
-	}
-	return predictions
 }
 
 func TestRemoveMaps(t *testing.T) {

@@ -12,7 +12,7 @@ import (
 
 // Programs that a launcher starts are known by their own builds, also where the linker gave them no build id.
 func TestLaunchedBuilds(t *testing.T) {
-	realkernel.Need(t)
+	realkernel.NeedBeside(t)
 	source := filepath.Join(t.TempDir(), "spin.c")
 	program := filepath.Join(t.TempDir(), "spin")
 	build := func(rounds string, flags ...string) {
@@ -31,7 +31,7 @@ func TestLaunchedBuilds(t *testing.T) {
 		}
 	}
 	run := func() *profile.Data {
-		data, _ := profiled(t, []string{"-p", "func:" + program + ":visited", "--experiment", "50ms"},
+		data, _ := profiled(t, []string{"-p", "func:" + program + ":visited", "-s", "0"},
 			[]string{"sh", "-c", program + "; true"}, 0)
 		return data
 	}
@@ -40,7 +40,7 @@ func TestLaunchedBuilds(t *testing.T) {
 		rounds, flag string
 		content      bool
 	}{
-		{"5000", "-Wl,--build-id=sha1", false}, {"5001", "-Wl,--build-id=sha1", false}, {"5002", "-Wl,--build-id=none", true},
+		{"1500", "-Wl,--build-id=sha1", false}, {"1501", "-Wl,--build-id=sha1", false}, {"1502", "-Wl,--build-id=none", true},
 	} {
 		build(c.rounds, c.flag)
 		d := run()

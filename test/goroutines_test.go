@@ -38,6 +38,9 @@ func TestGoroutinesSleep(t *testing.T) {
 	}
 	const rounds, each = 300, 4 * time.Millisecond
 	for _, flags := range []string{"-ldflags=", "-ldflags=-s -w"} {
+		if testing.Short() && flags == "-ldflags=" {
+			continue // the harder of the two
+		}
 		program := buildGoSleep(t, flags)
 		data, _ := profiled(t,
 			[]string{"-p", "func:main.done", "-t", line("ONE"), "-t", line("MANY"), "-t", line("NONE"), "-s", "50"},

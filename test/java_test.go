@@ -19,14 +19,26 @@ import (
 	"whatif/internal/testing/realkernel"
 )
 
-// javaPrograms compiles the programs, and gives the directory of their classes.
+// javaPrograms compiles the programs once for all tests, and gives the directory of their classes.
 func javaPrograms(t *testing.T) (java, classes string) {
 	t.Helper()
-	sources, err := filepath.Glob("testdata/java/*.java")
+	java, _ = jdk.Find(t)
+	kept, err := realkernel.Kept()
 	if err != nil {
 		t.Fatal(err)
 	}
-	return jdk.Compile(t, sources...)
+	classes = filepath.Join(kept, "java")
+	if _, err := os.Stat(classes); err == nil {
+		return java, classes
+	}
+	sources, err := filepath.Glob("testdata/java/*.java")
+	if err == nil {
+		err = os.Mkdir(classes, 0o755)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	return jdk.CompileTo(t, classes, sources...), classes
 }
 
 // samplesIn counts the samples of all experiments, and those in methods of this name.
@@ -91,7 +103,7 @@ func TestJavaLines(t *testing.T) {
 	realkernel.Need(t)
 	java, classes := javaPrograms(t)
 	d, out := profiled(t, []string{"-p", "syscall:write", "-t", "Toy:14", "-s", "0,50", "--experiment", "100ms"},
-		[]string{java, "-Xcheck:jni", "-cp", classes, "Toy", "4", "0"}, 0)
+		[]string{java, "-Xcheck:jni", "-cp", classes, "Toy", "3", "0"}, 0)
 	if !regexp.MustCompile(`^rounds \d+\n$`).MatchString(out) {
 		t.Errorf("the program printed %q", out)
 	}
@@ -174,7 +186,7 @@ func TestJavaWithoutAgent(t *testing.T) {
 		} else {
 			program = append(program, w[1:]...)
 		}
-		d, out := profiled(t, flags, append(program, "-cp", classes, "Toy", "4", "0"), 0)
+		d, out := profiled(t, flags, append(program, "-cp", classes, "Toy", "3", "0"), 0)
 		if !regexp.MustCompile(`^rounds \d+\n$`).MatchString(out) {
 			t.Errorf("%v: the program printed %q", w, out)
 		}
@@ -193,7 +205,7 @@ func TestJavaCollector(t *testing.T) {
 	realkernel.Need(t)
 	java, classes := javaPrograms(t)
 	d, _ := profiled(t, []string{"-p", "syscall:write", "-t", "jvm:gc", "-s", "0,50", "--experiment", "100ms"},
-		[]string{java, "-XX:+UseSerialGC", "-Xmx100m", "-cp", classes, "Garbage", "8"}, 0)
+		[]string{java, "-XX:+UseSerialGC", "-Xmx100m", "-cp", classes, "Garbage", "6"}, 0)
 	if all, gc := samplesIn(d, "jvm:gc"); gc < all/10 || len(spedUp(d)) == 0 {
 		t.Errorf("of %d samples %d are in jvm:gc, in %d experiments: %+v", all, gc, len(spedUp(d)), d.Warnings)
 	}
@@ -234,7 +246,7 @@ func TestJavaAttach(t *testing.T) {
 		defer cmd.Process.Kill()
 		time.Sleep(time.Second) // until its methods are compiled
 		file := filepath.Join(t.TempDir(), "whatif.profile")
-		out, err := exec.Command(realkernel.Whatif(t), "attach", "--quiet", "-o", file, "-d", "3s", "-s", "0,50",
+		out, err := exec.Command(realkernel.Whatif(t), "attach", "--quiet", "-o", file, "-d", "2s", "-s", "0,50",
 			"-p", "syscall:write", "-t", "Toy.java:14", strconv.Itoa(cmd.Process.Pid)).CombinedOutput()
 		if err != nil {
 			t.Fatalf("%s: %v\n%s", java, err, out)

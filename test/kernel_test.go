@@ -21,7 +21,7 @@ const kernelCode = "testdata/kernelcode.c"
 // work of a system call in its own functions.
 func kernelProgram(t *testing.T, functions ...string) string {
 	t.Helper()
-	realkernel.Need(t)
+	realkernel.NeedQuiet(t)
 	k := kernel.New("")
 	defer k.Close()
 	for _, name := range functions {
@@ -98,7 +98,7 @@ func TestKernelThread(t *testing.T) {
 		t.Run(x.does, func(t *testing.T) {
 			program := kernelProgram(t, strings.Split(x.target, "<")...)
 			data, _ := profiled(t,
-				[]string{"--kernel", "-p", "syscall:" + x.call, "-s", "0,100", "-d", "4s", "-t", "func:" + x.target},
+				[]string{"--kernel", "-p", "syscall:" + x.call, "-s", "0,100", "-d", "3s", "-t", "func:" + x.target},
 				[]string{program, x.does}, terminated)
 			var samples, delayed, visits, counting, without int64
 			for _, e := range data.Experiments {
@@ -124,7 +124,7 @@ func TestKernelThread(t *testing.T) {
 
 // A thread that waits is in the function that waits, not in the scheduler; and every wait that begins ends.
 func TestKernelWaits(t *testing.T) {
-	realkernel.Need(t)
+	realkernel.NeedQuiet(t)
 	program := realkernel.Compile(t, "testdata/openloop.c")
 	data, _ := profiled(t, []string{"--kernel", "-p", "func:done", "--waiting", "all", "-d", "2s"},
 		[]string{program}, terminated)

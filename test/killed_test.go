@@ -29,13 +29,13 @@ import (
 // whatif is killed in the middle of experiments that stop half of the program nearly all the time. Then the program is
 // at full speed again, all that whatif had in the kernel is gone, and what it wrote can be read.
 func TestKilled(t *testing.T) {
-	realkernel.Need(t)
+	realkernel.NeedQuiet(t)
 	const source = "testdata/pulse.c"
 	program := realkernel.Compile(t, source, "-no-pie")
 	line := fmt.Sprintf("pulse.c:%d", realkernel.Line(t, source, "// SELECTED"))
 	uprobesBefore := uprobeEvents(t)
 
-	kills := times(3, 5)
+	kills := times(2, 5)
 	realkernel.JudgeEach(t, func() (figures []noise.Figure, foreign float64) {
 		file := filepath.Join(t.TempDir(), "whatif.profile")
 		var parts []float64
@@ -45,7 +45,7 @@ func TestKilled(t *testing.T) {
 			after, beside := killed(t, own, realkernel.Whatif(t), "run", "--quiet", "-o", file,
 				"-p", "func:round_done", "-t", line, "-s", "100", "--", program)
 			now, besideNow := ownRate(t, program)
-			t.Logf("%.0f rounds/s in the second after whatif was killed, undisturbed %.0f and %.0f", after, own, now)
+			t.Logf("%.0f rounds/s in the time after whatif was killed, undisturbed %.0f and %.0f", after, own, now)
 			part := after / math.Sqrt(own*now)
 			changed = max(changed, math.Abs(math.Log(now/own)))
 			figures, parts = append(figures, fullSpeed(part, math.Abs(math.Log(now/own)))), append(parts, part)
@@ -61,9 +61,8 @@ func TestKilled(t *testing.T) {
 	}
 }
 
-// In the second after whatif was killed the program has at least leastSpeed of its own speed, and leastMedian in the
-// median. The rate is that of the whole second: if every other moment were still taken from the program, it would be
-// half.
+// Soon after whatif was killed the program has at least leastSpeed of its own speed, and leastMedian in the median. The
+// rate is that of most of a second: if every other moment were still taken from the program, it would be half.
 const leastSpeed, leastMedian = 0.85, 0.95
 
 // usualChange is by how much a program's own speed changes between two measurements on a quiet machine, in logarithms.
@@ -115,7 +114,15 @@ func ownRate(t *testing.T, program string) (rate, foreign float64) {
 	p := startPulse(t, program)
 	defer p.end()
 	p.await(t)
-	return p.rateBeside(t, time.Second)
+	return p.rateBeside(t, measured())
+}
+
+// measured is for how long a program's rate is measured.
+func measured() time.Duration {
+	if testing.Short() {
+		return 600 * time.Millisecond
+	}
+	return time.Second
 }
 
 // rateBeside is rate, with the part of the machine that others than the program used meanwhile.
@@ -136,7 +143,7 @@ func (p *pulse) rateBeside(t *testing.T, over time.Duration) (rate, foreign floa
 }
 
 // killed starts whatif with a program and kills it in the middle of an experiment that slows the program. It gives the
-// program's rate in the second that begins 0.1 s after that, and the part of the machine that others used in it. own is
+// program's rate in the time that begins 0.1 s after that, and the part of the machine that others used in it. own is
 // the program's undisturbed rate.
 func killed(t *testing.T, own float64, command ...string) (rate, foreign float64) {
 	t.Helper()
@@ -159,7 +166,7 @@ func killed(t *testing.T, own float64, command ...string) (rate, foreign float64
 		t.Errorf("no experiment slowed the program: %.0f rounds/s, undisturbed %.0f", slowed, own)
 	}
 	time.Sleep(100 * time.Millisecond)
-	rate, foreign = p.rateBeside(t, time.Second)
+	rate, foreign = p.rateBeside(t, measured())
 	if !p.runs() {
 		t.Fatal("the program is gone")
 	}

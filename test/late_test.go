@@ -9,7 +9,7 @@ import (
 
 func large(t *testing.T) (program string) {
 	t.Helper()
-	realkernel.Need(t)
+	realkernel.NeedQuiet(t)
 	program = filepath.Join(t.TempDir(), "large")
 	made(t, "gcc", "-O1", "-g", "-o", program, "testdata/large.c")
 	return program
@@ -20,6 +20,9 @@ func large(t *testing.T) (program string) {
 func TestLargeCode(t *testing.T) {
 	program := large(t)
 	for _, units := range []string{"line", "func"} { // the latter: where whole stacks are looked at
+		if testing.Short() && units == "func" {
+			continue // TestLargeCodeInclusive has them
+		}
 		t.Run(units, func(t *testing.T) {
 			flags := []string{"-p", "func:progress_done", "-u", units, "-t", "large.c:20", "-s", "0,50", "-d", "2s",
 				"--seed", "1"}
@@ -63,7 +66,7 @@ func TestLargeCode(t *testing.T) {
 // A sample that is booked late is counted once for each function that it is in, and for all of them.
 func TestLargeCodeInclusive(t *testing.T) {
 	program := large(t)
-	data, _ := profiled(t, []string{"-p", "func:progress_done", "-u", "func", "-s", "0,50", "-d", "3s", "--seed", "1"},
+	data, _ := profiled(t, []string{"-p", "func:progress_done", "-u", "func", "-s", "0,50", "-d", "2s", "--seed", "1"},
 		[]string{program, "60"}, terminated)
 	lost := tooEarly(t, data)
 	var samples int64

@@ -19,7 +19,7 @@ import (
 // When the time is up all processes end that the program has started, except those that have left its process group. So
 // it is, too, where the program ends sooner, and where it does not pass the signal on.
 func TestLeftovers(t *testing.T) {
-	realkernel.Need(t)
+	realkernel.NeedBeside(t)
 	for _, last := range []string{"exit 0", "sleep 60"} {
 		script := "{ while sleep 0.02; do :; done 3>&- & echo $! >&3; setsid sleep 60 3>&- & echo $! >&3; } " +
 			"3>&1 >/dev/null 2>&1; " + last
@@ -27,7 +27,7 @@ func TestLeftovers(t *testing.T) {
 		if last == "exit 0" {
 			status = 0
 		}
-		_, said := profiled(t, []string{"-p", "syscall:clock_nanosleep", "-d", "1s"},
+		_, said := profiled(t, []string{"-p", "syscall:clock_nanosleep", "-s", "0", "-d", "1s"},
 			[]string{"sh", "-c", script + " >/dev/null 2>&1"}, status)
 		var left, daemon int
 		if n, err := fmt.Sscan(said, &left, &daemon); n != 2 {
@@ -56,10 +56,11 @@ func checkEnded(t *testing.T, of string, pid int) {
 
 // A process that is started while the program ends is told to end, too.
 func TestLeftoversOfTheEnd(t *testing.T) {
-	realkernel.Need(t)
+	realkernel.NeedBeside(t)
 	const leaves = "while sleep 0.02; do :; done >/dev/null 2>&1 3>&- & echo $! >&3"
 	script := "{ trap '" + leaves + "; exit 9' TERM; while sleep 0.02; do :; done; } 3>&1 >/dev/null 2>&1"
-	_, said := profiled(t, []string{"-p", "syscall:clock_nanosleep", "-d", "1s"}, []string{"sh", "-c", script}, 9)
+	_, said := profiled(t, []string{"-p", "syscall:clock_nanosleep", "-s", "0", "-d", "1s"},
+		[]string{"sh", "-c", script}, 9)
 	var left int
 	if n, err := fmt.Sscan(said, &left); n != 1 {
 		t.Fatalf("%q: %v", said, err)
@@ -70,7 +71,7 @@ func TestLeftoversOfTheEnd(t *testing.T) {
 // Once the program was interrupted and has ended, the processes that it leaves behind are not profiled any more, and
 // are told to end; nor is the program run again.
 func TestInterrupted(t *testing.T) {
-	realkernel.Need(t)
+	realkernel.NeedBeside(t)
 	const leaves = "{ while sleep 0.02; do :; done 3>&- & echo $! >&3; } 3>&1 >/dev/null 2>&1; "
 	for _, c := range []struct {
 		flags  []string
@@ -82,7 +83,7 @@ func TestInterrupted(t *testing.T) {
 		{[]string{"-d", "60s"}, "(sleep 2; kill -TERM $PPID) & exit 0", 0},
 	} {
 		began := time.Now()
-		_, said := profiled(t, append(c.flags, "-p", "syscall:clock_nanosleep"),
+		_, said := profiled(t, append(c.flags, "-p", "syscall:clock_nanosleep", "-s", "0"),
 			[]string{"sh", "-c", leaves + c.script + " >/dev/null 2>&1"}, c.status)
 		var left, more int
 		if n, _ := fmt.Sscan(said, &left, &more); n != 1 {
@@ -99,7 +100,7 @@ func TestInterrupted(t *testing.T) {
 // A process that does not end when it is told to is named, with a way to end it; if it is the program, whatif waits for
 // it.
 func TestStubborn(t *testing.T) {
-	realkernel.Need(t)
+	realkernel.NeedBeside(t)
 	const stubborn = "trap '' TERM; for i in $(seq 600); do sleep 0.02; done" // 12 s, if nobody ends it
 	endNamed(t, stubborn, "kill -KILL ", 137)
 	endNamed(t, "{ "+stubborn+"; } & exit 0", "kill -KILL ", 0)
@@ -107,7 +108,7 @@ func TestStubborn(t *testing.T) {
 
 // A process that has left the program's process group is not told to end, but named.
 func TestAway(t *testing.T) {
-	realkernel.Need(t)
+	realkernel.NeedBeside(t)
 	endNamed(t, "setsid sleep 60 >/dev/null 2>&1 & exit 0",
 		"is in another process group, so it was not told to end. kill ", 0)
 }
@@ -116,7 +117,7 @@ func TestAway(t *testing.T) {
 func endNamed(t *testing.T, script, words string, status int) {
 	t.Helper()
 	cmd := exec.Command(realkernel.Whatif(t), "run", "--preserve-status",
-		"-o", filepath.Join(t.TempDir(), "whatif.profile"), "-p", "syscall:clock_nanosleep", "-d", "1s", "--",
+		"-o", filepath.Join(t.TempDir(), "whatif.profile"), "-p", "syscall:clock_nanosleep", "-s", "0", "-d", "1s", "--",
 		"sh", "-c", script)
 	stderr, err := cmd.StderrPipe()
 	if err != nil {
@@ -144,10 +145,10 @@ func endNamed(t *testing.T, script, words string, status int) {
 // A shell may have started other programs before it became whatif: the processes that those leave behind are not
 // whatif's to end.
 func TestLeftoversOfOthers(t *testing.T) {
-	realkernel.Need(t)
+	realkernel.NeedBeside(t)
 	dir := t.TempDir()
 	cmd := exec.Command("sh", "-c", `{ until [ -e told ]; do sleep 0.02; done; sleep 60 & echo $! >left; } &
-		exec "$0" run --quiet --preserve-status -p syscall:clock_nanosleep -d 1s -- sh -c '
+		exec "$0" run --quiet --preserve-status -p syscall:clock_nanosleep -s 0 -d 1s -- sh -c '
 		trap ": >told; sleep 1; exit 9" TERM; while sleep 0.02; do :; done'`, realkernel.Whatif(t))
 	cmd.Dir = dir
 	_ = cmd.Run()

@@ -12,12 +12,12 @@ import (
 // A placebo delays everything by as much as it says, and belongs to no code. By the clock half of the rate is lost, and
 // by virtual time nothing.
 func TestPlacebo(t *testing.T) {
-	realkernel.Need(t)
+	realkernel.NeedQuiet(t)
 	const source = "testdata/steady.c"
 	program := realkernel.Compile(t, source)
 	line := fmt.Sprintf("steady.c:%d", realkernel.Line(t, source, "/* TARGET */"))
 	realkernel.Judge(t, func() ([]noise.Figure, float64) {
-		flags := []string{"-p", "func:done", "-t", line, "-s", "50", "--waiting", "none", "-d", "7s"}
+		flags := []string{"-p", "func:done", "-t", line, "-s", "50", "--waiting", "none", "-d", "6s"}
 		data, _ := profiled(t, flags, []string{program}, 128+15)
 		return []noise.Figure{ratesLeft(t, data)}, realkernel.ForeignShare(data)
 	})

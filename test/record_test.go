@@ -150,7 +150,7 @@ func TestRecording(t *testing.T) {
 // Visits are recorded at the rate at which the program makes them: in its code and in its source, of its threads, of
 // processes that it forks, and of a program that a shell starts.
 func TestRecordedVisits(t *testing.T) {
-	realkernel.Need(t)
+	realkernel.NeedBeside(t)
 	inCode := realkernel.Compile(t, "testdata/counts.c", "-fPIE", "-pie")
 	inSource := realkernel.Compile(t, "testdata/counts.c", "-fPIE", "-pie", "-DIN_SOURCE", header(t))
 	for _, c := range []struct {

@@ -25,7 +25,7 @@ func TestResting(t *testing.T) {
 	}
 	defer beside.Wait()
 	defer beside.Process.Kill()
-	const runs, naps = 20, 20
+	const runs, naps = 8, 20
 	used := func() (loop time.Duration, all load.Time) {
 		var err error
 		if all, err = load.Read(); err != nil {
@@ -89,7 +89,7 @@ func cpuTimeOf(t *testing.T, pid int) time.Duration {
 
 // The cost of following goroutines' sleep is no delay, either.
 func TestRestingGoroutines(t *testing.T) {
-	realkernel.Need(t)
+	realkernel.NeedBeside(t)
 	const rounds = 100
 	data, _ := profiled(t, []string{"-p", "func:main.done", "-s", "0", "--waiting", "sleep"},
 		[]string{buildGoSleep(t, "-ldflags="), strconv.Itoa(rounds)}, 0)

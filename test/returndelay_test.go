@@ -19,11 +19,11 @@ const mostForCounting = 0.05
 // A thread that sleeps by the clock waits for its debt when it wakes up, and comes to run less often by as much. In
 // baselines that is little: the time that ticks and probes have taken from other threads meanwhile.
 func TestSleepersAreDelayed(t *testing.T) {
-	realkernel.Need(t)
+	realkernel.NeedQuiet(t)
 	const source = "testdata/openloop.c"
 	program := realkernel.Compile(t, source)
 	line := fmt.Sprintf("openloop.c:%d", realkernel.Line(t, source, "/* WORK */"))
-	data, _ := profiled(t, []string{"-l", "r=func:made..func:done", "-t", line, "-s", "50", "-d", "4s"},
+	data, _ := profiled(t, []string{"-l", "r=func:made..func:done", "-t", line, "-s", "50", "-d", "3s"},
 		[]string{program}, 143)
 	var held, real int64
 	rate := 0.0 // visits a nanosecond, the most in any baseline

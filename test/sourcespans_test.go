@@ -27,8 +27,8 @@ func TestSourceSpans(t *testing.T) {
 			func(d profile.Durations) bool { return d.Matched == 0 && d.Unmatched > 0 && d.Again > 0 }},
 	} {
 		t.Run(c.how+" "+c.latency, func(t *testing.T) {
-			data, _ := profiled(t, []string{"-l", c.latency, "-s", "0", "--experiment", "200ms"},
-				[]string{program, c.how, "0.8"}, 0)
+			data, _ := profiled(t, []string{"-l", c.latency, "-s", "0", "--experiment", "100ms"},
+				[]string{program, c.how, "0.5"}, 0)
 			checkSpans(t, data, c.check)
 			for _, e := range data.Experiments {
 				checkDurations(t, e.Index, e.Latencies[0])
@@ -46,9 +46,9 @@ func TestSourceSpans(t *testing.T) {
 
 // A pair that was not asked for has its mean latency, from the numbers of visits alone.
 func TestSourcePairs(t *testing.T) {
-	realkernel.Need(t)
+	realkernel.NeedQuiet(t)
 	program := realkernel.Compile(t, "testdata/spans.c", "-O2", "-DIN_SOURCE", header(t))
-	data, said := profiled(t, []string{"-s", "0", "--period", "1ms"}, []string{program, "paced", "3"}, 0)
+	data, said := profiled(t, []string{"-s", "0", "--period", "1ms"}, []string{program, "paced", "2"}, 0)
 	checkPaced(t, data, said)
 }
 
@@ -92,7 +92,7 @@ func checkPaced(t *testing.T, data *profile.Data, said string) {
 
 // In Go programs the functions of the package are probed, also without symbols.
 func TestGoSourceSpans(t *testing.T) {
-	realkernel.Need(t)
+	realkernel.NeedQuiet(t)
 	for _, flags := range []string{"", "-s -w"} {
 		if testing.Short() && flags == "" {
 			continue // the harder of the two

@@ -31,8 +31,8 @@ func TestSpans(t *testing.T) {
 		}},
 	} {
 		t.Run(c.how+" "+c.latency, func(t *testing.T) {
-			data, _ := profiled(t, []string{"-l", c.latency, "-s", "0", "--experiment", "200ms"},
-				[]string{program, c.how, "0.8"}, 0)
+			data, _ := profiled(t, []string{"-l", c.latency, "-s", "0", "--experiment", "100ms"},
+				[]string{program, c.how, "0.5"}, 0)
 			checkSpans(t, data, c.check)
 			for _, e := range data.Experiments {
 				checkDurations(t, e.Index, e.Latencies[0])

@@ -283,7 +283,7 @@ func (s *stormy) profiled(t *testing.T, how string) *attaching {
 		if time.Now().After(end) {
 			a.cmd.Process.Kill()
 			a.cmd.Wait()
-			t.Fatalf("%v stops nobody\n%s", a.cmd.Args, a.said.Bytes())
+			t.Fatalf("%v stops nobody\n%s", a.cmd.Args, a.said.String())
 		}
 	}
 	return a

@@ -13,7 +13,7 @@ import (
 
 // A Go program without symbols and debug information has points, targets and lines all the same.
 func TestStrippedGo(t *testing.T) {
-	realkernel.Need(t)
+	realkernel.NeedKernel(t)
 	source, err := os.ReadFile("testdata/gostripped/main.go")
 	if err != nil {
 		t.Fatal(err)
@@ -30,7 +30,8 @@ func TestStrippedGo(t *testing.T) {
 			t.Fatalf("%v\n%s", err, out)
 		}
 		for _, flags := range [][]string{{}, {"-t", hot}, {"-t", "func:main.mix"}} {
-			d, _ := profiled(t, append([]string{"-p", "func:main.done", "--experiment", "50ms"}, flags...), []string{program}, 0)
+			flags = append([]string{"-p", "func:main.done", "-s", "0", "--period", "1ms"}, flags...)
+			d, _ := profiled(t, flags, []string{program}, 0)
 			if d.End.Visits[0] < 100 {
 				t.Errorf("%s %v: %d visits of main.done", mode, flags, d.End.Visits[0])
 			}

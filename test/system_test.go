@@ -26,7 +26,7 @@ var figures = flag.Bool("figures", false,
 // measures skips a test that only measures, unless that is asked for.
 func measures(t *testing.T) {
 	t.Helper()
-	realkernel.Need(t)
+	realkernel.NeedQuiet(t)
 	if !*figures {
 		t.Skip("a measurement: make attach")
 	}
@@ -172,7 +172,13 @@ func TestSystemExempt(t *testing.T) {
 		"-p", "func:"+executable(t, plain)+":visited")
 	later, listedLater := start("whatif-later"), start("wd_keepalive")
 	ranLater := later.rounds()
-	time.Sleep(6 * time.Second) // beside whatever else runs two passes may take four
+	// Beside whatever else runs two passes may take four seconds.
+	awaitUntil(t, "both to be found", func() bool {
+		said := a.said.String()
+		return strings.Contains(said, fmt.Sprintf("process %d (", later.pid())) &&
+			strings.Contains(said, fmt.Sprintf("process %d (", listedLater.pid()))
+	})
+	time.Sleep(300 * time.Millisecond) // some experiments
 	if later.rounds() == ranLater {
 		t.Error("the one that came later does not run")
 	}

@@ -17,7 +17,7 @@ import (
 // What a thread waited for is told, for every system call, and counts for the line that waited; and every wait that
 // begins ends.
 func TestWaitsByLine(t *testing.T) {
-	realkernel.Need(t)
+	realkernel.NeedQuiet(t)
 	const source = "testdata/waits.c"
 	program := realkernel.Compile(t, source)
 	const rounds = 100
@@ -84,7 +84,7 @@ func TestSleepersAreUnits(t *testing.T) {
 	realkernel.Need(t)
 	const source = "testdata/openloop.c"
 	program := realkernel.Compile(t, source)
-	data, _ := profiled(t, []string{"-p", "func:done", "--experiment", "100ms", "-d", "3s"}, []string{program}, 143)
+	data, _ := profiled(t, []string{"-p", "func:done", "--experiment", "100ms", "-d", "2s"}, []string{program}, 143)
 	tried := make(map[string]bool)
 	for _, e := range data.Experiments {
 		if e.Unit != 0 {
@@ -128,7 +128,7 @@ func inMemory(t *testing.T, dir string) bool {
 // What is earned by threads that sleep is paid by the threads that run meanwhile, also by one that has slept itself,
 // and where more threads want the core than can have it. Otherwise they would compute more than the cores can.
 func TestSleepersPay(t *testing.T) {
-	realkernel.Need(t)
+	realkernel.NeedQuiet(t)
 	const source = "testdata/crowd.c"
 	program := realkernel.Compile(t, source)
 	line := fmt.Sprintf("crowd.c:%d", realkernel.Line(t, source, "/* SLEEPS */"))

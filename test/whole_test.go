@@ -2,6 +2,7 @@ package test
 
 import (
 	"fmt"
+	"strconv"
 	"testing"
 	"time"
 
@@ -19,7 +20,7 @@ func TestWholeRunsWait(t *testing.T) {
 		flags []string
 		unit  string
 	}{{[]string{"-t", "wait:sleep"}, "wait:sleep"}, {nil, line}} {
-		data, _ := profiled(t, append(c.flags, "-s", "50", "--repeat", "24"), []string{program}, 0)
+		data, _ := profiled(t, append(c.flags, "-s", "50", "--repeat", strconv.Itoa(times(12, 24))), []string{program}, 0)
 		tried := 0
 		for _, e := range data.Experiments {
 			if e.IsBaseline() || data.Units[e.Unit].Name != c.unit {
@@ -39,8 +40,8 @@ func TestWholeRunsWait(t *testing.T) {
 
 // An execution is over when its last process has ended, not when that is noticed, at multiples of 50 ms.
 func TestWholeRunsEnd(t *testing.T) {
-	realkernel.Need(t)
-	data, _ := profiled(t, []string{"--repeat", "5"}, []string{"sh", "-c", "sleep 0.302 &"}, 0)
+	realkernel.NeedQuiet(t)
+	data, _ := profiled(t, []string{"--repeat", "4"}, []string{"sh", "-c", "sleep 0.302 &"}, 0)
 	shortest := time.Hour
 	for _, e := range data.Experiments {
 		shortest = min(shortest, time.Duration(e.RealNS))

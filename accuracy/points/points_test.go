@@ -53,6 +53,9 @@ a visit              2.35 ns   2.30 to 2.40 ns (range of 2)  <= 2 ns
 func TestSmoke(t *testing.T) {
 	r := rigtest.Open(t)
 	s := study{rig: r, rounds: 2, seconds: 0.1}
+	if testing.Short() {
+		s.rounds = 1
+	}
 	costs, err := s.measure(t.Context())
 	if err != nil {
 		t.Fatal(err)

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"slices"
 	"strings"
 	"testing"
 
@@ -84,10 +85,14 @@ func TestWrite(t *testing.T) {
 	}
 }
 
-// TestSmoke runs every load for a moment. The counts must be exact on every machine; rates are not judged.
+// TestSmoke runs every load for a moment, and with -short one of each kind. The counts must be exact on every machine;
+// rates are not judged.
 func TestSmoke(t *testing.T) {
 	r := rigtest.Open(t)
 	for _, l := range loads {
+		if testing.Short() && !slices.Contains([]string{"threads_flood", "live", "vforks", "orphans"}, l.name) {
+			continue
+		}
 		t.Run(l.name, func(t *testing.T) {
 			if l.name == "live" {
 				l.rate = 2000

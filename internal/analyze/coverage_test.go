@@ -18,17 +18,20 @@ import (
 //   - intervals of slopes and of single levels (of three experiments or more) hold it in 93 to 97%,
 //     within twice the standard error of the simulations, except where a world is marked wide, with
 //     the reason;
-//   - those of the curve, averaged over its levels, do in 93% or more. They may do so more often:
-//     for a straight line they are still narrower than those of single levels;
-//   - no level of a curve falls below 87%, which is what a smoothing spline reaches at bends;
+//   - those of the curve, averaged over its levels, do in 93% or more, within the same. They may do
+//     so more often: for a straight line they are still narrower than those of single levels;
+//   - no level of a curve falls below 87%, within the same, which is what a smoothing spline reaches
+//     at bends;
 //   - the bias of an estimate is below a quarter of the interval's half width, or half a point.
+//
+// -short makes fewer simulations, and allows for three standard errors.
 //
 // TestCoverageGrid crosses the conditions of these worlds. WHATIF_SIMS sets the number of
 // simulations.
 func TestCoverage(t *testing.T) {
 	sims := orAsked(800)
 	if testing.Short() {
-		sims = orAsked(400)
+		sims = orAsked(100)
 	}
 	var table strings.Builder
 	fmt.Fprintf(&table, "%-38s %-24s %-24s %-24s %-12s %s\n", "coverage of 95% intervals, percent",
@@ -40,10 +43,14 @@ func TestCoverage(t *testing.T) {
 		for what, y := range map[string]*tally{"slope": &c.slope, "level": &c.raw} {
 			y.within(t, sc.name+": the "+what, sims, sc.wide != "")
 		}
-		if x := c.gain.coverage(); x < 93 {
+		slack := 0.0
+		if testing.Short() {
+			slack = 3 * 100 * math.Sqrt(0.05*0.95/float64(sims))
+		}
+		if x := c.gain.coverage(); x < 93-slack {
 			t.Errorf("%s: the curve's intervals hold the truth in %.1f%%, want 93 or more", sc.name, x)
 		}
-		if x := c.lowest(); x < 87 {
+		if x := c.lowest(); x < 87-slack {
 			t.Errorf("%s: at some level the curve's intervals hold the truth in %.1f%% only", sc.name, x)
 		}
 		for _, y := range []*tally{&c.slope, &c.raw, &c.gain} {
@@ -61,6 +68,9 @@ func TestCoverage(t *testing.T) {
 func (t *tally) within(to *testing.T, what string, sims int, wide bool) {
 	to.Helper()
 	slack := 2 * 100 * math.Sqrt(0.05*0.95/float64(min(sims, t.n)))
+	if testing.Short() {
+		slack *= 1.5 // with few simulations one of so many tallies is beyond it
+	}
 	least, most := 93-slack, 97+slack
 	if wide {
 		most = 100
@@ -200,7 +210,7 @@ func simulate(w world, sims int) *coverage {
 				c.level[l.Speedup] = &tally{}
 			}
 			c.level[l.Speedup].add(l.Gain, 100*g)
-			if l.Experiments >= leastTrials {
+			if l.Experiments >= leastTrials && !testing.Short() { // which only the table has
 				c.bootstrap.add(percentile(d, 1, l.Speedup, uint64(i)), 100*g)
 			}
 		}

@@ -5,6 +5,7 @@ import (
 	"math"
 	"math/rand/v2"
 	"slices"
+	"sort"
 	"strings"
 	"testing"
 	"time"
@@ -76,11 +77,7 @@ func (q *queue) durations(start float64) (d profile.Durations, v profile.Visits)
 }
 
 func binOf(ns float64) int {
-	bin := 0
-	for profile.BinStart(bin+1) <= ns {
-		bin++
-	}
-	return bin
+	return sort.Search(profile.MaxBins, func(bin int) bool { return profile.BinStart(bin+1) > ns })
 }
 
 // profile simulates a run of pairs of experiments.
@@ -118,7 +115,11 @@ func (q queue) truth(levels []int) map[Metric]map[int]float64 {
 	metrics := func(s float64) map[Metric]float64 {
 		q := q
 		q.rnd, q.speed = rand.New(rand.NewPCG(99, 1)), nil
-		q.run(1000e9, s)
+		length := 1000e9
+		if testing.Short() {
+			length = 300e9
+		}
+		q.run(length, s)
 		var all []float64
 		sum := 0.0
 		for _, r := range q.done {
@@ -147,7 +148,7 @@ func (q queue) truth(levels []int) map[Metric]map[int]float64 {
 // TestLatencyCoverage: for requests that queue, so that a long one delays all behind it, intervals
 // hold the truth as often as they should, and estimates are unbiased.
 func TestLatencyCoverage(t *testing.T) {
-	sims, least := 60, 90.0
+	sims, least := 40, 90.0
 	if !testing.Short() {
 		sims, least = 300, 92 // known to ±2 percentage points
 	}

@@ -1,9 +1,10 @@
 package analyze
 
 import (
-	"whatif/internal/profile"
 	"fmt"
 	"slices"
+
+	"whatif/internal/profile"
 )
 
 // shareSamples is how many samples the baselines must have for shares to come from them alone: a

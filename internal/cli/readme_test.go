@@ -17,8 +17,8 @@ import (
 )
 
 // shorter changes a documented command so that it takes less time.
-var shorter = strings.NewReplacer("-d 60s", "-d 1500ms", "-d 30s", "-d 1500ms", "-d 20s", "-d 1500ms", "-d 5s", "-d 1s",
-	"--repeat 60", "--repeat 4", "--repeat 20", "--repeat 8", "whatif device -o", "whatif device -d 500ms --anyway -o")
+var shorter = strings.NewReplacer("-d 60s", "-d 900ms", "-d 30s", "-d 900ms", "-d 20s", "-d 900ms", "-d 5s", "-d 500ms",
+	"--repeat 60", "--repeat 4", "--repeat 20", "--repeat 6", "whatif device -o", "whatif device -d 500ms --anyway -o")
 
 // command is a line of a document that shows a command to type.
 type command struct {
@@ -171,8 +171,7 @@ func table(command string) *regexp.Regexp {
 	return regexp.MustCompile(`(?m)^\s*1 +\S+:\d+ .*`)
 }
 
-// foundUnits is what a run says that found units and had no time to try one, as in a second and a half on a busy
-// machine.
+// foundUnits is what a run says that found units and had no time to try one, as in a second on a busy machine.
 var foundUnits = regexp.MustCompile(`(?s)this run tells no gain: no unit was tried.*never tried: \d+ units?, ` +
 	`the largest `)
 

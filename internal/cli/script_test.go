@@ -126,10 +126,11 @@ func compileCommand(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) == 0 {
 		ts.Fatalf("usage: compile PROGRAM [flags...]")
 	}
-	flags := []string{"-I" + filepath.Join(ts.Getenv("PROGRAMS"), "../../../.."),
+	command := []string{"gcc", "-I" + filepath.Join(ts.Getenv("PROGRAMS"), "../../../.."),
 		"-O1", "-g", "-fno-omit-frame-pointer", "-Wall", "-Werror", "-o", args[0]}
-	flags = append(flags, args[1:]...)
-	ts.Check(ts.Exec("gcc", append(flags, filepath.Join(ts.Getenv("PROGRAMS"), args[0]+".c"))...))
+	source := filepath.Join(ts.Getenv("PROGRAMS"), args[0]+".c")
+	_, err := realkernel.Built(ts.MkAbs("."), args[0], source, append(append(command, args[1:]...), source)...)
+	ts.Check(err)
 }
 
 // countCommand is `count N FILE TEXT`: N lines of the file (or stdout, stderr) contain the text.

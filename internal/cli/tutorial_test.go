@@ -140,7 +140,7 @@ func TestTutorial(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(dir, "words.c"), source, 0o644); err != nil {
 		t.Fatal(err)
 	}
-	less := strings.NewReplacer("-d 20s", "-d 2s", "./words 5000", "./words 200", "sudo ", "")
+	less := strings.NewReplacer("-d 20s", "-d 1500ms", "./words 5000", "./words 200", "sudo ", "")
 	commands, _ := steps(t)
 	for _, c := range commands {
 		text := less.Replace(c.text)

@@ -42,7 +42,7 @@ func offsetOf(t *testing.T, f func()) uint64 {
 // A function that runs all the time is found to be too frequent at once; of others the rate is counted. Afterwards no
 // probe is left: calls are fast.
 func TestCount(t *testing.T) {
-	realkernel.Need(t)
+	realkernel.NeedKernel(t)
 	self, err := os.Open("/proc/self/exe")
 	if err != nil {
 		t.Fatal(err)
@@ -92,7 +92,7 @@ func TestCount(t *testing.T) {
 }
 
 func TestNothingToCount(t *testing.T) {
-	realkernel.Need(t)
+	realkernel.NeedKernel(t)
 	if rates, err := Count(t.Context(), []int{os.Getpid()}, nil, time.Hour); err != nil || len(rates) != 0 {
 		t.Errorf("%v, %v", rates, err)
 	}

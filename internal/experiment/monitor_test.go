@@ -12,7 +12,7 @@ import (
 
 // The threads of Go's monitor sleep longer.
 func TestMonitorIsCalm(t *testing.T) {
-	realkernel.Need(t)
+	realkernel.NeedKernel(t)
 	if err := calmMonitor(); err != nil {
 		t.Fatal(err)
 	}

@@ -17,7 +17,7 @@ import (
 // Until whatif looks, the process that asked about its code may run another program, or be gone, with its number given
 // to another process. Then the file that is there is not taken for the one that was meant.
 func TestAnotherFileThere(t *testing.T) {
-	realkernel.Need(t)
+	realkernel.NeedKernel(t)
 	l, err := ledger.Open(ledger.Options{Period: time.Millisecond, Cap: time.Millisecond})
 	if err != nil {
 		t.Fatal(err)

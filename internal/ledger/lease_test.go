@@ -189,7 +189,7 @@ func TestLongestStop(t *testing.T) {
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
 	var stops []time.Duration
-	for range 3 {
+	for range 2 {
 		l.Begin(Experiment{Placebo: true, Selection: Alone(1, 0.5), Length: 800 * time.Millisecond})
 		for begin, last := time.Now(), time.Now(); last.Sub(begin) < 800*time.Millisecond; {
 			now := time.Now()

@@ -69,12 +69,8 @@ func (r *Rig) CheckWhatif() error {
 	return nil
 }
 
-// BuildWhatif builds the checkout's whatif into dir and uses it from now on. It is for tests, because bin/whatif may be
-// old.
-func (r *Rig) BuildWhatif(ctx context.Context, dir string) error {
-	r.whatif = filepath.Join(dir, "whatif")
-	return r.command(ctx, "go", "build", "-o", r.whatif, "./cmd/whatif")
-}
+// Use makes the rig use another whatif from now on. It is for tests, because bin/whatif may be old.
+func (r *Rig) Use(whatif string) { r.whatif = whatif }
 
 // Compile builds the C or C++ file or the Go package at source, a path below accuracy, into accuracy/build: optimized
 // and with debug information, as in real use. It returns the program's path.

@@ -41,7 +41,11 @@ func TestDamagedOther(t *testing.T) {
 				t.Fatal(err)
 			}
 			rng := rand.New(rand.NewPCG(5, 6))
-			for range 100 {
+			rounds := 100
+			if testing.Short() {
+				rounds = 30
+			}
+			for range rounds {
 				data := append([]byte{}, whole...)
 				for range 1 + rng.IntN(20) {
 					data[rng.IntN(len(data))] = []byte{0, 1, 0x7f, 0x80, 0xff, byte(rng.Uint32())}[rng.IntN(6)]

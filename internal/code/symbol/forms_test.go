@@ -65,7 +65,7 @@ func TestForms(t *testing.T) {
 					w := newWorkshop(t)
 					plain := w.compile(flags...)
 					b := open(t, plain)
-					addrs := textAddresses(b, sampleSize)
+					addrs := textAddresses(b, sampleSize())
 					checkAgainstOracle(t, symbolizer, plain, b, addrs)
 					want := answersOf(b, addrs)
 					for _, f := range post {

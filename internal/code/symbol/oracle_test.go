@@ -8,13 +8,25 @@ import (
 	"math/rand/v2"
 	"os/exec"
 	"path"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
 )
 
 // sampleSize is the number of addresses of each binary that are compared.
-const sampleSize = 10000
+func sampleSize() int {
+	if testing.Short() {
+		return 2000
+	}
+	return 10000
+}
+
+// representatives are the binaries of make test: each form of tables from each kind of compiler once.
+var representatives = []string{
+	"c gcc -O2", "c gcc -O2 dwarf 4", "c gcc -O2 dwarf 2", "c gcc -O3 lto", "c gcc -O2 compressed",
+	"c gcc -O2 64-bit dwarf", "c clang -O2", "c++ gcc -O2", "rust release", "go",
+}
 
 // programs has the binaries on which the answers are checked. forms_test.go has more, whose debug information is
 // not simply in the binary.
@@ -52,12 +64,12 @@ func TestFramesAgainstLLVM(t *testing.T) {
 	symbolizer := oracle(t)
 	for _, p := range programs {
 		t.Run(p.name, func(t *testing.T) {
-			if testing.Short() && p.source == "stl.cc" && p.name != "c++ gcc -O2" {
-				t.Skip("compiling it takes seconds")
+			if testing.Short() && !slices.Contains(representatives, p.name) {
+				t.Skip("left to make test-whole")
 			}
 			path := build(t, p.source, p.command...)
 			b := open(t, path)
-			addrs := textAddresses(b, sampleSize)
+			addrs := textAddresses(b, sampleSize())
 			want := symbolize(t, symbolizer, path, addrs)
 			b.debugData().KeepLineZero = true
 			diffs, lines, inlined, ruled := 0, 0, 0, 0

@@ -21,9 +21,12 @@ func TestFramesAgainstGo(t *testing.T) {
 		{"-trimpath=false"}, {"-buildmode=pie"}, {"-ldflags=-s -w"}, {"-buildmode=pie", "-ldflags=-s -w"}, {"-ldflags=-w"},
 	} {
 		t.Run(fmt.Sprint(args), func(t *testing.T) {
+			if testing.Short() && args[0] != "-trimpath=false" && len(args) == 1 {
+				t.Skip("left to make test-whole")
+			}
 			path := build(t, "goself", append([]string{"go", "build"}, args...)...)
 			b := open(t, path)
-			addrs := textAddresses(b, sampleSize)
+			addrs := textAddresses(b, sampleSize())
 			answers := askRuntime(t, path, addrs)
 			diffs, inlined := 0, 0
 			for i, addr := range addrs {

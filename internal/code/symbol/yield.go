@@ -55,11 +55,10 @@ type linkage struct {
 
 // maxRelocations bounds the tables, in bytes: linked may read all of them for one call in the code. maxLooked
 // bounds the relocations that are looked at for all calls, which takes some seconds. A hostile program has
-// a thousand calls in a function, and tables that are a hole.
-const (
-	maxRelocations = 64 << 20
-	maxLooked      = 1 << 31
-)
+// a thousand calls in a function, and tables that are a hole. Tests make maxLooked smaller.
+const maxRelocations = 64 << 20
+
+var maxLooked = 1 << 31
 
 func (b *Binary) readLinkage() *linkage {
 	l := &linkage{}

@@ -9,6 +9,7 @@ import (
 	"context"
 	"debug/elf"
 	"encoding/binary"
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -39,7 +40,8 @@ func Limited(t *testing.T, limit time.Duration, test func(t *testing.T)) {
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), limit)
 	defer cancel()
-	cmd := exec.CommandContext(ctx, os.Args[0], "-test.run", "^"+regexp.QuoteMeta(t.Name())+"$", "-test.v")
+	cmd := exec.CommandContext(ctx, os.Args[0], "-test.run", "^"+regexp.QuoteMeta(t.Name())+"$", "-test.v",
+		fmt.Sprintf("-test.short=%v", testing.Short()))
 	cmd.Env = append(os.Environ(), variable+"="+t.Name())
 	cmd.Dir, _ = os.Getwd()
 	text, err := cmd.CombinedOutput()

@@ -23,11 +23,17 @@ func Find(t testing.TB) (java, javac string) {
 // Compile compiles source files, with all that a debugger wants to know, and gives the directory of their classes.
 func Compile(t testing.TB, sources ...string) (java, classes string) {
 	t.Helper()
-	java, javac := Find(t)
 	classes = t.TempDir()
+	return CompileTo(t, classes, sources...), classes
+}
+
+// CompileTo is Compile to a directory.
+func CompileTo(t testing.TB, classes string, sources ...string) (java string) {
+	t.Helper()
+	java, javac := Find(t)
 	args := slices.Concat([]string{"-g", "-d", classes}, sources)
 	if out, err := exec.Command(javac, args...).CombinedOutput(); err != nil {
 		t.Fatalf("%v\n%s", err, out)
 	}
-	return java, classes
+	return java
 }

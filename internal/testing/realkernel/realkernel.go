@@ -7,10 +7,12 @@
 package realkernel
 
 import (
+	"crypto/sha256"
 	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -63,9 +65,54 @@ func Able() (able bool, why string, err error) {
 	return why == "", why, nil
 }
 
-// Need skips a test if whatif does not work on this machine, and fails it if whatif should work. Otherwise the test has
-// the machine for itself until it ends. Such tests measure, and those of other packages may run at the same time.
+// Environment variables of make test.
+const (
+	partVariable  = "WHATIF_TESTS" // the part of a package's tests to run; see [Need]
+	builtVariable = "WHATIF_BUILT" // a whatif that is built already
+)
+
+// Need skips a test if whatif does not work on this machine, and fails it if whatif should work. Until the test ends no
+// other one has a session that stops cores, in any package: whatif refuses a second one.
+//
+// Tests that need the kernel side are either right or wrong on a busy machine, too, or they measure, and say so by
+// [NeedQuiet]. The former run with WHATIF_TESTS=beside, beside packages that need no kernel side; the latter with
+// WHATIF_TESTS=alone.
 func Need(t testing.TB) {
+	t.Helper()
+	NeedKernel(t)
+	hold(t, Turn)
+}
+
+// NeedBeside is Need for a test with sessions that stop nothing, as by -s 0 without -l, or by whatif record. It runs
+// beside others of its kind, in parallel, and beside tests of other packages.
+func NeedBeside(t *testing.T) {
+	t.Helper()
+	NeedKernel(t)
+	t.Parallel()
+	hold(t, func() (func(), error) { return lock("machine", unix.LOCK_SH) })
+}
+
+// NeedKernel is Need for a test that stops nothing and minds nothing: it waits for no other.
+func NeedKernel(t testing.TB) {
+	t.Helper()
+	if os.Getenv(partVariable) == "alone" {
+		t.Skip("it measures nothing, so it has run beside other packages")
+	}
+	needAble(t)
+}
+
+// NeedQuiet is Need for a test whose figures depend on what else runs. No other test that needs whatif runs until it
+// ends.
+func NeedQuiet(t testing.TB) {
+	t.Helper()
+	if os.Getenv(partVariable) == "beside" {
+		t.Skip("it measures, so it runs later, alone")
+	}
+	needAble(t)
+	hold(t, func() (func(), error) { return lock("machine", unix.LOCK_EX) })
+}
+
+func needAble(t testing.TB) {
 	t.Helper()
 	able, why, err := Able()
 	if err != nil {
@@ -74,14 +121,19 @@ func Need(t testing.TB) {
 	if !able {
 		t.Skip(why)
 	}
-	release, err := Turn()
+}
+
+// hold takes a turn until the test ends.
+func hold(t testing.TB, turn func() (release func(), err error)) {
+	t.Helper()
+	release, err := turn()
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(release)
 }
 
-// NeedWhole is Need for a test that takes long and runs only in make test-whole: a figure of one rule or a kind of
+// NeedWhole is NeedQuiet for a test that takes long and runs only in make test-whole: a figure of one rule or a kind of
 // stack. make test has the gate, which shows what all predictions have in common, and not each rule. So make test-whole
 // belongs to each change of the kernel side.
 func NeedWhole(t testing.TB) {
@@ -89,18 +141,32 @@ func NeedWhole(t testing.TB) {
 	if testing.Short() {
 		t.Skip("left to make test-whole")
 	}
-	Need(t)
+	NeedQuiet(t)
 }
 
-// Turn waits until no other test uses the machine. release ends this test's turn.
+// Turn waits until no other test has a session that stops cores, and none measures. release ends this test's turn.
 func Turn() (release func(), err error) {
-	name := filepath.Join(os.TempDir(), fmt.Sprintf("whatif-tests-%d.lock", os.Getuid()))
+	quiet, err := lock("machine", unix.LOCK_SH)
+	if err != nil {
+		return nil, err
+	}
+	session, err := lock("session", unix.LOCK_EX)
+	if err != nil {
+		quiet()
+		return nil, err
+	}
+	return func() { session(); quiet() }, nil
+}
+
+// lock locks a file that all tests of this user share.
+func lock(what string, how int) (release func(), err error) {
+	name := filepath.Join(os.TempDir(), fmt.Sprintf("whatif-tests-%s-%d.lock", what, os.Getuid()))
 	f, err := os.OpenFile(name, os.O_RDWR|os.O_CREATE, 0o600)
 	if err != nil {
 		return nil, fmt.Errorf("waiting for the machine: %w", err)
 	}
 	for {
-		err = unix.Flock(int(f.Fd()), unix.LOCK_EX)
+		err = unix.Flock(int(f.Fd()), how)
 		if err != unix.EINTR {
 			break
 		}
@@ -112,9 +178,13 @@ func Turn() (release func(), err error) {
 	return func() { f.Close() }, nil
 }
 
-// Build builds whatif into a directory. The test binary would not do, because go test strips symbols that whatif needs
-// of itself.
+// Build gives the path of a whatif that is built from this checkout: make's, or one that is built into a directory. The
+// test binary would not do, because go test strips symbols that whatif needs of itself.
 func Build(dir string) (path string, err error) {
+	if path := os.Getenv(builtVariable); path != "" {
+		_, err := os.Stat(path)
+		return path, err
+	}
 	path = filepath.Join(dir, "whatif")
 	cmd := exec.Command("go", "build", "-o", path, "whatif/cmd/whatif")
 	cmd.Env = append(os.Environ(), "CGO_ENABLED=0") // like make
@@ -125,32 +195,31 @@ func Build(dir string) (path string, err error) {
 	return path, nil
 }
 
-var (
-	once  sync.Once
-	built string
-	fault error
-)
+// Kept is the directory of what the tests of a package build once. Cleanup removes it.
+var Kept = sync.OnceValues(func() (string, error) { return os.MkdirTemp("", "whatif-built") })
 
-// Whatif returns the path of a whatif that is built from this checkout, once for all tests of a package. Cleanup
-// removes it.
+var built = sync.OnceValues(func() (string, error) {
+	dir, err := Kept()
+	if err != nil {
+		return "", err
+	}
+	return Build(dir)
+})
+
+// Whatif returns the path of a whatif that is built from this checkout, once for all tests of a package.
 func Whatif(t testing.TB) string {
 	t.Helper()
-	once.Do(func() {
-		var dir string
-		if dir, fault = os.MkdirTemp("", "whatif-built"); fault == nil {
-			built, fault = Build(dir)
-		}
-	})
-	if fault != nil {
-		t.Fatal(fault)
+	path, err := built()
+	if err != nil {
+		t.Fatal(err)
 	}
-	return built
+	return path
 }
 
-// Cleanup removes what Whatif has built. It belongs at the end of a package's TestMain.
+// Cleanup removes what the tests have built. It belongs at the end of a package's TestMain.
 func Cleanup() {
-	if built != "" {
-		os.RemoveAll(filepath.Dir(built))
+	if dir, err := Kept(); err == nil {
+		os.RemoveAll(dir)
 	}
 }
 
@@ -165,13 +234,39 @@ func Main(m *testing.M) {
 // Compile compiles a C file, with debug information, and returns the program's path.
 func Compile(t testing.TB, source string, flags ...string) string {
 	t.Helper()
-	program := filepath.Join(t.TempDir(), strings.TrimSuffix(filepath.Base(source), ".c"))
-	args := []string{"-O1", "-g", "-Wall", "-Werror", "-pthread", "-fno-omit-frame-pointer", "-o", program, source}
-	args = append(args, flags...)
-	if out, err := exec.Command("gcc", args...).CombinedOutput(); err != nil {
-		t.Fatalf("compiling %s: %v (make test installs gcc)\n%s", source, err, out)
+	name := strings.TrimSuffix(filepath.Base(source), ".c")
+	args := []string{"gcc", "-O1", "-g", "-Wall", "-Werror", "-pthread", "-fno-omit-frame-pointer", "-o", name, source}
+	program, err := Built(t.TempDir(), name, source, append(args, flags...)...)
+	if err != nil {
+		t.Fatal(err)
 	}
 	return program
+}
+
+// programs are those that the tests of a package have compiled, by what they were compiled from and how.
+var programs = struct {
+	sync.Mutex
+	of map[string][]byte
+}{of: make(map[string][]byte)}
+
+// Built executes a compiler, once for all tests of a package that have the same source and the same command, and gives
+// each of them a copy of the program, in dir. The command calls the program by its name.
+func Built(dir, name, source string, command ...string) (program string, err error) {
+	programs.Lock()
+	defer programs.Unlock()
+	text, _ := os.ReadFile(source) // of a directory there is none
+	key := fmt.Sprintf("%q %x", command, sha256.Sum256(text))
+	program = filepath.Join(dir, name)
+	if made := programs.of[key]; made != nil {
+		return program, os.WriteFile(program, made, 0o755)
+	}
+	args := slices.Clone(command[1:])
+	args[slices.Index(args, name)] = program
+	if out, err := exec.Command(command[0], args...).CombinedOutput(); err != nil {
+		return "", fmt.Errorf("%s: %w (make test installs what is needed)\n%s", strings.Join(command, " "), err, out)
+	}
+	programs.of[key], err = os.ReadFile(program)
+	return program, err
 }
 
 // Line is the number of the only line of a file that ends in a mark.

@@ -24,7 +24,7 @@ func main() {
 			}
 		})
 	}
-	until := time.Now().Add(3 * time.Second)
+	until := time.Now().Add(1800 * time.Millisecond)
 	for range 4 {
 		all.Go(func() {
 			for time.Now().Before(until) {

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"whatif/accuracy/internal/rig"
+	"whatif/internal/testing/realkernel"
 )
 
 // Open opens a rig with a whatif that is built from the checkout now. It skips the test if the user cannot run whatif.
@@ -18,8 +19,10 @@ func Open(t *testing.T) *rig.Rig {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := r.BuildWhatif(t.Context(), t.TempDir()); err != nil {
+	whatif, err := realkernel.Build(t.TempDir())
+	if err != nil {
 		t.Fatal(err)
 	}
+	r.Use(whatif)
 	return r
 }

@@ -56,6 +56,9 @@ func TestAgainstRuntime(t *testing.T) {
 	for version, command := range toolchains() {
 		for _, b := range builds {
 			t.Run(version+"/"+b.name, func(t *testing.T) {
+				if testing.Short() && !slices.Contains([]string{"plain", "pie stripped", "linked by gcc"}, b.name) {
+					t.Skip("left to make test-whole")
+				}
 				path := selfBuild(t, command, version, b.args, b.cgo)
 				compareWithRuntime(t, path)
 			})
