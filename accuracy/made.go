@@ -126,8 +126,8 @@ func twoProcessors() string {
 	return strings.Join(found, ",")
 }
 
-// removeMaps removes what runtimes have written down of their code since a moment, in a directory to which everybody may
-// write: this user's files of processes that have ended.
+// removeMaps removes what runtimes have written down of their code since a moment, in a directory to which everybody
+// may write: this user's files of processes that have ended.
 func removeMaps(dir string, since time.Time) {
 	for _, pattern := range []string{"perf-*.map", "jit-*.dump"} {
 		names, _ := filepath.Glob(filepath.Join(dir, pattern))

@@ -11,8 +11,8 @@ import (
 	"whatif/internal/testing/realkernel"
 )
 
-// TestJavaLatency: begins and ends in Java code belong together by their thread, or by an argument, which is an object, a
-// number or a text. Durations are those of each, so there are percentiles.
+// TestJavaLatency: begins and ends in Java code belong together by their thread, or by an argument, which is an
+// object, a number or a text. Durations are those of each, so there are percentiles.
 func TestJavaLatency(t *testing.T) {
 	realkernel.Need(t)
 	java, classes := javaPrograms(t)

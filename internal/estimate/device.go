@@ -19,8 +19,8 @@ type Device struct {
 }
 
 // On gives the estimates for a device: of the same recording, which is run there both with and without a change. From
-// then on both estimators list the units that matter on either machine. The ratio of memory counts only where MemoryKnown
-// says so.
+// then on both estimators list the units that matter on either machine. The ratio of memory counts only where
+// MemoryKnown says so.
 func (e *Estimator) On(d Device) (*Estimator, error) {
 	d.Ratios.Waits = nil
 	if e.memory.known && d.Ratios.Memory != d.Ratios.CPU {

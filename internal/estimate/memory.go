@@ -165,10 +165,10 @@ var dearer = [len(recording.ReadAfter)]float64{8, 3, 3}
 
 // judge gives the part of the time at a site that waits for memory: at least, most likely, at most.
 //
-// A core that waits for an access is met behind it. So of the time in which it does not wait, the part behind accesses is
-// that of the instructions there, and the rest of what is met there is waiting (landed). It may wait for its own
-// caches, which is no waiting for memory. So what it waits for memory is bounded by how much of its caches it replaces
-// (refilled).
+// A core that waits for an access is met behind it. So of the time in which it does not wait, the part behind
+// accesses is that of the instructions there, and the rest of what is met there is waiting (landed). It may wait for
+// its own caches, which is no waiting for memory. So what it waits for memory is bounded by how much of its caches it
+// replaces (refilled).
 func (c *caches) judge(s *site) (low, share, high float64) {
 	if s == nil || s.samples == 0 {
 		return 0, 0, 1

@@ -51,8 +51,8 @@ func unitsOfTest(l *Ledger) {
 	}
 }
 
-// runFor calls work until the thread has had so much processor time, and gives that. On a busy machine it may take long,
-// but not more than a second.
+// runFor calls work until the thread has had so much processor time, and gives that. On a busy machine it may take
+// long, but not more than a second.
 func runFor(length time.Duration, work func(n int) int) time.Duration {
 	begin, sum := threadTime(), 0
 	for end := time.Now().Add(time.Second); threadTime()-begin < length && time.Now().Before(end); {

@@ -103,9 +103,9 @@ func lockNow(dir *os.File) error {
 // mostLooked bounds how much of a directory RemoveStale looks through.
 const mostLooked = 20_000
 
-// RemoveStale removes directories that MakeFresh made for a process that has been killed, with the files of these names.
-// They are those of user uid whose paths begin so, and that no process uses. What else is in them stays, and they with
-// it. The directory above is resolved as for Regular.
+// RemoveStale removes directories that MakeFresh made for a process that has been killed, with the files of these
+// names. They are those of user uid whose paths begin so, and that no process uses. What else is in them stays, and
+// they with it. The directory above is resolved as for Regular.
 func RemoveStale(uid uint32, root, begin string, files ...string) error {
 	return inDirectory(uid, root, begin, func(dir int, begin string) error {
 		return removeStale(uid, dir, begin, files)

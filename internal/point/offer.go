@@ -186,7 +186,8 @@ const ownGo = 4
 
 // likeGoWork is likeWork for a Go program, where a name begins with the path of its package.
 func likeGoWork(name string) int {
-	for _, part := range []string{"type:", "go:", "runtime.", "runtime/", "internal/", "vendor/"} { // by the compiler, or for it
+	// The compiler makes these, or makes calls of them.
+	for _, part := range []string{"type:", "go:", "runtime.", "runtime/", "internal/", "vendor/"} {
 		if strings.HasPrefix(name, part) {
 			return 0
 		}

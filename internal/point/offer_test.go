@@ -65,7 +65,8 @@ func TestOffers(t *testing.T) {
 // In a Go program the handlers of its own come first; what the compiler made and the runtime are no work.
 func TestOffersInGo(t *testing.T) {
 	all, err := OffersOf(offering{isGo: true, funcs: []string{
-		"type:.eq.net/http.http2FrameWriteRequest", "runtime.execute", "internal/poll.(*FD).eofError", "net/http.(*conn).serve",
+		"type:.eq.net/http.http2FrameWriteRequest", "runtime.execute", "internal/poll.(*FD).eofError",
+		"net/http.(*conn).serve",
 		"main.main.handle.func1", "github.com/gin-gonic/gin.(*Engine).handleHTTPRequest", "main.price",
 	}})
 	if err != nil || len(all) != 2 {
@@ -76,7 +77,8 @@ func TestOffersInGo(t *testing.T) {
 		specs = append(specs, f.Spec)
 	}
 	want := []string{
-		"func:github.com/gin-gonic/gin.(*Engine).handleHTTPRequest", "func:main.main.handle.func1", "func:net/http.(*conn).serve",
+		"func:github.com/gin-gonic/gin.(*Engine).handleHTTPRequest", "func:main.main.handle.func1",
+		"func:net/http.(*conn).serve",
 	}
 	if !slices.Equal(specs, want) {
 		t.Errorf("%q", specs)

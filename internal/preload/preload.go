@@ -1,11 +1,11 @@
-// Package preload installs libraries that are to be preloaded into a program (LD_PRELOAD): that for COZ's macros, and the
-// agent for Java. The libraries themselves are in packages coz and jvm.
+// Package preload installs libraries that are to be preloaded into a program (LD_PRELOAD): that for COZ's macros, and
+// the agent for Java. The libraries themselves are in packages coz and jvm.
 //
 // A library stays after the run. Processes that outlive the run have its path in LD_PRELOAD, and so have the programs
-// that they start later. Without the file the dynamic linker would print an error for each, and another user could create
-// a file of that name, with code for all of them. So the directory, and every directory above it, belongs to root or to
-// the calling user, and no other user may write there. The file's name has a checksum of the content, because another
-// version of whatif may have another library.
+// that they start later. Without the file the dynamic linker would print an error for each, and another user could
+// create a file of that name, with code for all of them. So the directory, and every directory above it, belongs to
+// root or to the calling user, and no other user may write there. The file's name has a checksum of the content,
+// because another version of whatif may have another library.
 package preload
 
 import (

@@ -203,7 +203,9 @@ func AskJSON(w io.Writer, a *Asked) error {
 	var here []Answer
 	if a.On != nil {
 		here = a.On.Here
-		j.Device = &jsonDevice{Host: a.On.Host, Device: a.On.Device, Factors: a.On.Factors, Moves: jsonAnswers(a.On.Moves, nil)}
+		j.Device = &jsonDevice{
+			Host: a.On.Host, Device: a.On.Device, Factors: a.On.Factors, Moves: jsonAnswers(a.On.Moves, nil),
+		}
 		j.Warnings = warnings(a.On.Warnings)
 	}
 	j.Points = jsonAnswers(a.Points, here)

@@ -11,8 +11,8 @@ import (
 // settled is the half width of an interval, in points, from which on a longer run hardly changes what to do.
 const settled = 2
 
-// enough is the part of a gain that its interval may have as half its width to tell that there is one, with some room for
-// a gain that was overestimated.
+// enough is the part of a gain that its interval may have as half its width to tell that there is one, with some room
+// for a gain that was overestimated.
 const enough = 0.4
 
 // patience is how many seconds a user would hardly wait for one line.

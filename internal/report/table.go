@@ -181,7 +181,8 @@ func collectRows(
 	r *analyze.Result, k int, names func(*analyze.Target) (place, function string),
 ) (rows []row, untried []*analyze.Target) {
 	// If all estimates are refused, rows of units without experiments would only repeat that.
-	none := r.Estimates == nil || r.Experiments > 0 && !slices.ContainsFunc(r.Targets, func(t analyze.Target) bool { return hasEstimates(t.Effects) })
+	none := r.Estimates == nil || r.Experiments > 0 &&
+		!slices.ContainsFunc(r.Targets, func(t analyze.Target) bool { return hasEstimates(t.Effects) })
 	for i := range r.Targets {
 		t := &r.Targets[i]
 		if t.Tried == 0 && t.SetAside == 0 && (none || !hasAnswers(t.Effects)) {

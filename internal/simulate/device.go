@@ -5,11 +5,12 @@ import "whatif/internal/recording"
 // Device is another machine: by class of time, its speed divided by that of the machine that was recorded. 0 stands for
 // 1: as fast.
 //
-// The classes: CPU is all time on a core that does not wait for memory, also that of the kernel, and that of strangers
-// that keep threads from their cores. Memory is the rest of a core's time: Waits has, by stack, which part of its time
-// it is. Without Waits all time on a core is CPU. Disk and Net are waits that something outside ends: a disk; a network, or a process outside of the target.
-// Wake is how long an idle core takes to run a thread. Time by the clock stays as it is: sleeps, timeouts, and the
-// scheduler's slices. What threads of the target wait for from each other, over a socket too, follows from the rest.
+// The classes: CPU is all time on a core that does not wait for memory, also that of the kernel, and that of
+// strangers that keep threads from their cores. Memory is the rest of a core's time: Waits has, by stack, which part
+// of its time it is. Without Waits all time on a core is CPU. Disk and Net are waits that something outside ends: a
+// disk; a network, or a process outside of the target. Wake is how long an idle core takes to run a thread. Time by
+// the clock stays as it is: sleeps, timeouts, and the scheduler's slices. What threads of the target wait for from
+// each other, over a socket too, follows from the rest.
 type Device struct {
 	CPU, Memory, Disk, Net, Wake float64
 	Waits                        []float64
@@ -40,8 +41,8 @@ func (d Device) Longer(stack int) float64 {
 	return f.cpu + d.Waits[stack]*(f.memory-f.cpu)
 }
 
-// wait changes the gains of stacks: time that waits for memory is longer, or shorter, on the device than other time on a
-// core is.
+// wait changes the gains of stacks: time that waits for memory is longer, or shorter, on the device than other time
+// on a core is.
 func (f *factors) wait(gain, waits []float64) {
 	for i := range min(len(gain), len(waits)) {
 		gain[i] = 1 - (1-gain[i])*(1+waits[i]*(f.memory/f.cpu-1))

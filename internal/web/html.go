@@ -27,13 +27,14 @@ var (
 	pageJS  = script()
 )
 
-// script is the page's own script. The drawings and the words come from whatif; it filters, sorts and shows them. What is
-// shown is in the address behind the #, and nowhere else. Its files are the body of one function, in this order: what they
-// name, all of them may use once start runs.
+// script is the page's own script. The drawings and the words come from whatif; it filters, sorts and shows them.
+// What is shown is in the address behind the #, and nowhere else. Its files are the body of one function, in this
+// order: what they name, all of them may use once start runs.
 func script() string {
 	var b strings.Builder
 	b.WriteString("'use strict';\n(() => {\n")
-	for _, name := range strings.Fields("elements resources state table top detail curve map export show actions live start") {
+	for _, name := range strings.Fields("elements resources state table top detail curve map export show actions live " +
+		"start") {
 		text, err := scripts.ReadFile("page/" + name + ".js")
 		if err != nil {
 			panic(err) // it is compiled in

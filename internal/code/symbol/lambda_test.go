@@ -41,7 +41,9 @@ func TestLambdaDeclared(t *testing.T) {
 	b := open(t, build(t, "lambda.cc", "g++", "-O2", "-gdwarf-5"))
 	// Of an inline function, a lambda has a linkage name.
 	inline := "Inline::handle(int)::{lambda(int)#1}::operator()"
-	want := map[string]int{inline: 31, "main::{lambda at lambda.cc:40}::operator()": 40, "Server::handle": 19, "main": 36, "twice": 14}
+	want := map[string]int{
+		inline: 31, "main::{lambda at lambda.cc:40}::operator()": 40, "Server::handle": 19, "main": 36, "twice": 14,
+	}
 	for _, addr := range textAddresses(b, 4000) {
 		frames, err := b.FramesAt(addr)
 		if err != nil {

@@ -136,8 +136,9 @@ func (j *java) reason(i int) error {
 	case f == nil || len(f.classes) > 0:
 		return nil
 	case f.failure != nil && j.ends.argument(i) > 0:
-		return hint.New(fmt.Errorf("%s: %w", doing, f.failure), "name another argument: %arg1 is the object of a method that is "+
-			"not static. Without %argN, begin and end are in one thread")
+		return hint.New(fmt.Errorf("%s: %w", doing, f.failure),
+			"name another argument: %arg1 is the object of a method that is "+
+				"not static. Without %argN, begin and end are in one thread")
 	case f.failure != nil:
 		return hint.New(fmt.Errorf("%s: %w", doing, f.failure),
 			"count another method or line that the program passes as often")

@@ -4,10 +4,10 @@
 // The normal sequence: Parse, Class.Methods and Class.Line for the places, Class.Insert for the new class. Helper makes
 // the class that is called.
 //
-// A call takes four bytes, "invokestatic; nop", or a multiple of it: the padding of switches, which begins at multiples
-// of four, stays as it is. It gives no result, and puts its argument, if it has one, above what is on the stack. So what
-// is there, and the verifier's frames, stay as they are, too. Insert moves everything behind a call, and corrects all
-// that names a place in the code.
+// A call takes four bytes, "invokestatic; nop", or a multiple of it: the padding of switches, which begins at
+// multiples of four, stays as it is. It gives no result, and puts its argument, if it has one, above what is on the
+// stack. So what is there, and the verifier's frames, stay as they are, too. Insert moves everything behind a call,
+// and corrects all that names a place in the code.
 //
 // The package is pure, and does not trust a class: Parse and Insert refuse what is wrong, with an effort that grows
 // with the class's size, and not faster.

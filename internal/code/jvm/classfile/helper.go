@@ -38,8 +38,9 @@ func Binder(name string) []byte {
 }
 
 // Helper makes the class that counts, for JDK 9 and later. Its method of each number adds one to the 64 bits at the
-// address with this number, atomically; and there are as many native methods, which the agent provides. The name has to be one of java.lang (java/lang/X): the class uses the Unsafe of
-// the JVM's own library, and all other classes can see it, whatever loaded them.
+// address with this number, atomically; and there are as many native methods, which the agent provides. The name has
+// to be one of java.lang (java/lang/X): the class uses the Unsafe of the JVM's own library, and all other classes can
+// see it, whatever loaded them.
 func Helper(name string, addresses []uint64) []byte {
 	const (
 		unsafe     = "jdk/internal/misc/Unsafe"

@@ -7,9 +7,9 @@ import (
 	"strings"
 )
 
-// A key tells which end of something belongs to which begin, by an argument of a method. Of numbers it is the value. Of
-// texts, ids and boxed numbers it is the hash code of the value, as there may be several objects with the same value; of
-// all other objects it is the identity hash code, which no code of the program makes.
+// A key tells which end of something belongs to which begin, by an argument of a method. Of numbers it is the value.
+// Of texts, ids and boxed numbers it is the hash code of the value, as there may be several objects with the same
+// value; of all other objects it is the identity hash code, which no code of the program makes.
 
 // valued are classes whose hash code is that of a value, and cannot be overridden.
 var valued = []string{"java/lang/String", "java/lang/Long", "java/lang/Integer", "java/util/UUID"}
