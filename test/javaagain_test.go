@@ -99,7 +99,7 @@ func (b *busyJava) exact(t *testing.T, what, point string, over time.Duration) {
 	b.do(t, "spin", ticks)
 	data := a.detach(t)
 	if got := data.End.Visits[0]; got != made || made == 0 {
-		t.Errorf("%s: %d visits counted, the program made %d; %s", point, got, made, a.said)
+		t.Errorf("%s: %d visits counted, the program made %d; %s", point, got, made, a.said.String())
 	}
 }
 

@@ -70,7 +70,7 @@ func TestJavaContainer(t *testing.T) {
 	awaitTicks(t, pid)
 	d := a.detach(t)
 	if want := []int64{20000, 20000, 20000}; !slices.Equal(d.End.Visits, want) {
-		t.Errorf("visits: %d, not %d; %s", d.End.Visits, want, a.said)
+		t.Errorf("visits: %d, not %d; %s", d.End.Visits, want, a.said.String())
 	}
 	for _, pattern := range []string{"/tmp/.whatif*", "/tmp/.attach*", "/tmp/perf-*"} {
 		if left, _ := filepath.Glob(fmt.Sprintf("/proc/%d/root%s", pid, pattern)); len(left) > 0 {
