@@ -3,6 +3,7 @@ package analyze
 import (
 	"fmt"
 	"math"
+	"slices"
 )
 
 // vague is the half width, as a part of the speed-up, beyond which even the best-known gain shows
@@ -17,6 +18,9 @@ const vagueAt = 50
 func (r *Result) Doubt() string {
 	if r.recordedOnly() {
 		return r.estimatesDoubt()
+	}
+	if r.CountedOnly() {
+		return "this run counts visits, and tells no gain: nothing was sped up, as -s 0 says"
 	}
 	best, at, tried := math.Inf(1), 0, 0
 	for i := range r.Targets {
@@ -40,6 +44,12 @@ func (r *Result) Doubt() string {
 		return "this run tells no gain: no unit was tried" + r.because()
 	}
 	return "this run tells no gain for sure: no unit has an interval" + r.because()
+}
+
+// CountedOnly says whether no run was to speed up anything (-s 0).
+func (r *Result) CountedOnly() bool {
+	speeds := func(f RunFacts) bool { return len(f.Run.Speedups) == 0 || slices.Max(f.Run.Speedups) > 0 }
+	return len(r.Runs) > 0 && r.Experiments == 0 && !slices.ContainsFunc(r.Runs, speeds)
 }
 
 // bestKnown is half the width of the interval at vagueAt, or else at the largest speed-up that has

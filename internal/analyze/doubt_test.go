@@ -98,3 +98,15 @@ func TestDoubtWithoutUnits(t *testing.T) {
 		t.Errorf("%q", got)
 	}
 }
+
+// With -s 0 a user wants to see rates, and is not told that the run failed.
+func TestCountedOnly(t *testing.T) {
+	r := &Result{Runs: []RunFacts{{Run: &profile.Run{Speedups: []int{0}}}}}
+	if got := r.Doubt(); !strings.Contains(got, "-s 0") {
+		t.Error(got)
+	}
+	r.Runs = append(r.Runs, RunFacts{Run: &profile.Run{Speedups: []int{0, 50}}})
+	if r.CountedOnly() {
+		t.Error("a run with speed-ups does not only count")
+	}
+}

@@ -19,7 +19,8 @@ import (
 // seldom enough to cost next to nothing.
 const (
 	leastOften, mostOften = 10, 10_000
-	mostSeen              = 12 // functions that are listed
+	mostOftenInJava       = 1_000_000 // code in the class counts there, without a breakpoint
+	mostSeen              = 12        // functions that are listed
 )
 
 // see ranks what a program is seen to do. While it is whatif's program, it has stdout, and the list goes to w.
@@ -47,10 +48,14 @@ func printSeen(out io.Writer, seen *experiment.Seen) error {
 	var text bytes.Buffer
 	w := tabwriter.NewWriter(&text, 0, 0, 2, ' ', 0)
 	found := 0
+	most := float64(mostOften)
+	if seen.Methods != nil {
+		most = mostOftenInJava
+	}
 	section := func(title string, all []experiment.SeenPlace, share bool) {
 		n := 0
 		for _, p := range all {
-			if p.TooOften || p.Rate > mostOften {
+			if p.TooOften || p.Rate > most {
 				often = append(often, p.Spec)
 				continue
 			}
@@ -72,8 +77,12 @@ func printSeen(out io.Writer, seen *experiment.Seen) error {
 		}
 		found += n
 	}
-	section("functions seen to be entered 10 to 10,000 times a second", seen.Functions, true)
-	section("system calls for input and output as often", seen.Calls, false)
+	if seen.Methods != nil {
+		section("methods seen to be entered 10 to a million times a second", seen.Methods, true)
+	} else {
+		section("functions seen to be entered 10 to 10,000 times a second", seen.Functions, true)
+		section("system calls for input and output as often", seen.Calls, false)
+	}
 	if len(often) > 0 {
 		fmt.Fprintf(w, "  too often: %s\n", report.Clean(strings.Join(often[:min(len(often), mostSeen)], ", ")))
 	}

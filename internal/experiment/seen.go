@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"maps"
 	"path"
 	"slices"
 	"strings"
@@ -27,6 +28,7 @@ type Seen struct {
 	Status    int // the program's exit status, if one was started
 	Functions []SeenPlace
 	Calls     []SeenPlace // system calls
+	Methods   []SeenPlace // of Java code; then there are neither functions nor calls, which are the VM's
 }
 
 // SeenPlace is something that a target did again and again.
@@ -34,13 +36,14 @@ type SeenPlace struct {
 	Spec     string  // as -p takes it
 	Note     string  // where it is
 	Rate     float64 // times a second
-	Share    float64 // of a function: percent of the target's time, with what it calls
+	Share    float64 // of a function or method: percent of the target's time, with what it calls
 	TooOften bool    // to be counted at little cost
 }
 
 const (
 	leastShare  = 1  // percent of the time, of a function that is looked at
 	mostEntries = 40 // functions that are looked at
+	mostMethods = 12 // methods that are counted
 	seenPeriod  = time.Millisecond
 )
 
@@ -86,11 +89,17 @@ func See(ctx context.Context, cfg Config) (seen *Seen, err error) {
 
 func see(ctx context.Context, cfg *Config, how *Attach) (*Seen, error) {
 	half := cfg.Duration / 2
-	data, err := sampleStacks(ctx, cfg, how, half)
+	var calls []string
+	for _, name := range seenCalls {
+		if _, err := tracepoint.Syscall(name); err == nil { // else this processor has none of that name
+			calls = append(calls, "syscall:"+name)
+		}
+	}
+	data, err := sampleStacks(ctx, cfg, how, half, calls)
 	if err != nil {
 		return nil, err
 	}
-	seen := &Seen{Calls: callsOf(data)}
+	seen := &Seen{Calls: visitsIn(data)}
 	if ctx.Err() != nil {
 		return seen, nil
 	}
@@ -106,21 +115,64 @@ func see(ctx context.Context, cfg *Config, how *Attach) (*Seen, error) {
 			p.Close()
 		}
 	}()
+	if slices.ContainsFunc(programs, probes.IsJavaVM) {
+		seen.Calls = nil
+		seen.Methods, err = countMethods(ctx, cfg, how, methodsIn(result), half)
+		return seen, err
+	}
 	seen.Functions, err = countEntries(ctx, entered(result, programs), running.all, half)
 	return seen, err
 }
 
-// sampleStacks runs a session in which nothing is sped up, with functions as units.
-func sampleStacks(ctx context.Context, cfg *Config, how *Attach, length time.Duration) (*profile.Data, error) {
+// methodsIn are the methods of Java code that have most of the time, with what they call, by what -p takes. The file of
+// such code is a name without a directory.
+func methodsIn(r *analyze.Result) map[string]SeenPlace {
+	targets := slices.Clone(r.Targets)
+	slices.SortStableFunc(targets, func(a, b analyze.Target) int { return cmp.Compare(b.Share, a.Share) })
+	all := make(map[string]SeenPlace)
+	for i := range targets {
+		u := &targets[i].Unit
+		if u.Kind == "func" && u.File != "" && !strings.Contains(u.File, "/") && targets[i].Share >= leastShare &&
+			len(all) < mostMethods {
+			spec := "func:" + u.Name
+			all[spec] = SeenPlace{Spec: spec, Share: targets[i].Share, Note: u.File}
+		}
+	}
+	return all
+}
+
+// countMethods counts how often methods are entered, in a session of their own.
+func countMethods(ctx context.Context, cfg *Config, how *Attach, methods map[string]SeenPlace, length time.Duration) (
+	[]SeenPlace, error,
+) {
+	all := []SeenPlace{}
+	if len(methods) == 0 {
+		return all, nil
+	}
+	data, err := sampleStacks(ctx, cfg, how, length, slices.Sorted(maps.Keys(methods)))
+	if err != nil {
+		return nil, err
+	}
+	for _, p := range visitsIn(data) {
+		if m, ok := methods[p.Spec]; ok {
+			m.Rate = p.Rate
+			all = append(all, m)
+		}
+	}
+	slices.SortStableFunc(all, func(a, b SeenPlace) int { return cmp.Compare(b.Share, a.Share) })
+	return all, nil
+}
+
+// sampleStacks runs a session in which nothing is sped up, with functions as units, and these points.
+func sampleStacks(ctx context.Context, cfg *Config, how *Attach, length time.Duration, points []string) (
+	*profile.Data, error,
+) {
 	sub := Config{
 		Attach: how, Scope: cfg.Scope, Paths: cfg.Paths, Kind: "func", Speedups: []int{0}, Period: seenPeriod,
 		Experiment: 200 * time.Millisecond, Duration: length, Seed: 1, Log: slog.New(slog.DiscardHandler),
 	}
-	for _, name := range seenCalls {
-		if _, err := tracepoint.Syscall(name); err != nil {
-			continue // this processor has none of that name
-		}
-		spec, err := point.Parse("syscall:" + name)
+	for _, text := range points {
+		spec, err := point.Parse(text)
 		if err != nil {
 			return nil, err
 		}
@@ -133,15 +185,15 @@ func sampleStacks(ctx context.Context, cfg *Config, how *Attach, length time.Dur
 	return outcome.Data, nil
 }
 
-// callsOf gives the rates of the system calls in a session.
-func callsOf(data *profile.Data) (all []SeenPlace) {
+// visitsIn gives the rates of the points in a session that were visited.
+func visitsIn(data *profile.Data) (all []SeenPlace) {
 	if data.End == nil || data.End.RealNS <= 0 {
 		return nil
 	}
 	for i, p := range data.Run.Points {
 		if i < len(data.End.Visits) && data.End.Visits[i] > 0 {
 			rate := float64(data.End.Visits[i]) / (float64(data.End.RealNS) / 1e9)
-			all = append(all, SeenPlace{Spec: "syscall:" + p.Name, Rate: rate})
+			all = append(all, SeenPlace{Spec: p.Spec, Rate: rate})
 		}
 	}
 	slices.SortStableFunc(all, func(a, b SeenPlace) int { return cmp.Compare(b.Rate, a.Rate) })

@@ -10,14 +10,14 @@ import (
 // System calls are ranked by how often they were made; those that were not made are left out.
 func TestSeenCalls(t *testing.T) {
 	data := &profile.Data{
-		Run: profile.Run{Points: []profile.Point{{Name: "read"}, {Name: "write"}, {Name: "fsync"}}},
+		Run: profile.Run{Points: []profile.Point{{Spec: "syscall:read"}, {Spec: "syscall:write"}, {Spec: "syscall:fsync"}}},
 		End: &profile.End{RealNS: 2e9, Visits: []int64{10, 4000, 0}},
 	}
 	want := []SeenPlace{{Spec: "syscall:write", Rate: 2000}, {Spec: "syscall:read", Rate: 5}}
-	if got := callsOf(data); !slices.Equal(got, want) {
+	if got := visitsIn(data); !slices.Equal(got, want) {
 		t.Errorf("%+v, want %+v", got, want)
 	}
-	if got := callsOf(&profile.Data{}); got != nil { // the run was cut short
+	if got := visitsIn(&profile.Data{}); got != nil { // the run was cut short
 		t.Errorf("%+v of nothing", got)
 	}
 }

@@ -20,6 +20,9 @@ const patience = 180
 
 // next says what to do with the result: which code to make faster, or which run would tell. "" if there is no table.
 func next(r *analyze.Result, points []int, name func(profile.Unit) string) string {
+	if r.CountedOnly() {
+		return "if a point's rate is that of the work that you mean, do the same without -s 0"
+	}
 	for _, k := range points {
 		if begins(r, k) {
 			continue
@@ -37,10 +40,14 @@ func next(r *analyze.Result, points []int, name func(profile.Unit) string) strin
 
 // trusted says of advice that rests on doubtful numbers that it does.
 func trusted(r *analyze.Result, advice string) string {
-	if level, _ := Confidence(r); level == "poor" || r.Doubt() != "" {
-		return "measure again before you act on this, as the confidence is poor: " + advice
+	level, _ := Confidence(r)
+	switch {
+	case level != "poor" && r.Doubt() == "":
+		return advice
+	case len(r.Runs) > 1:
+		return "the confidence is poor, so take the size with care: " + advice
 	}
-	return advice
+	return "measure again before you act on this, as the confidence is poor: " + advice
 }
 
 // candidate is a unit with its effect on a point.
