@@ -30,6 +30,15 @@ func TestSeen(t *testing.T) {
 		t.Errorf("%v\n%s", err, &out)
 	}
 	out.Reset()
+	err = printSeen(&out, &experiment.Seen{Methods: []experiment.SeenPlace{
+		{Spec: "func:Shop.total", Note: "Shop.java", Rate: 25_000, Share: 40}, {Spec: "func:Shop.add", Rate: 3e7, Share: 9},
+	}})
+	const inJava = "  methods seen to be entered 10 to a million times a second:\n" +
+		"    -p func:Shop.total  25000/s  40.0% of the time  Shop.java\n  too often: func:Shop.add\n"
+	if err != nil || !strings.HasPrefix(out.String(), inJava) {
+		t.Errorf("%v\n%s", err, &out)
+	}
+	out.Reset()
 	if err := printSeen(&out, &experiment.Seen{}); err != nil || !strings.Contains(out.String(), "-p FILE:LINE") {
 		t.Errorf("nothing was seen, and no way on is named: %v\n%s", err, &out)
 	}
