@@ -117,7 +117,7 @@ SPLIT := test
 # All others.
 PURE = $$(go list ./... | grep -vxF $(addprefix -e $(MODULE)/,$(BESIDE) $(ALONE)))
 
-# What a developer runs all the time, in a minute and a half, without privileges.
+# What a developer runs all the time, in two minutes, without privileges.
 check: tools lint
 	go test -count=1 -vet=off -short $(PURE)
 	@go test -count=1 -v -run 'TestOneFileChangesLevels|TestFunctions|TestGoFunctions' ./bpf ./docs | grep '_test.go:'
@@ -131,7 +131,7 @@ pure: tools lint check-generated race
 RUN_TESTS = @$(SUDO) env "PATH=$$PATH" "HOME=$$HOME" "WHATIF_STRICT=$$WHATIF_STRICT" "WHATIF_CALIBRATION=$$WHATIF_CALIBRATION" \
 	"BESIDE=$(BESIDE)" "ALONE=$(ALONE)" "SPLIT=$(SPLIT)" internal/testing/all $(1)
 
-# In some 14 minutes; test-whole, in 30, with the figures of single mechanisms, and every compiler, debug format and
+# In some 15 minutes; test-whole, in 30, with the figures of single mechanisms, and every compiler, debug format and
 # kind of stack. How long each package may take: internal/testing/budgets.
 test: build tools
 	$(call RUN_TESTS,-short -timeout 20m)
