@@ -48,7 +48,9 @@ func (r *Result) Doubt() string {
 
 // CountedOnly says whether no run was to speed up anything (-s 0).
 func (r *Result) CountedOnly() bool {
-	speeds := func(f RunFacts) bool { return f.Run == nil || len(f.Run.Speedups) == 0 || slices.Max(f.Run.Speedups) > 0 }
+	speeds := func(f RunFacts) bool {
+		return f.Run == nil || len(f.Run.Speedups) == 0 || slices.Max(f.Run.Speedups) > 0
+	}
 	return len(r.Runs) > 0 && r.Experiments == 0 && !slices.ContainsFunc(r.Runs, speeds)
 }
 
