@@ -134,7 +134,7 @@ func TestGoroutinesShareProcessor(t *testing.T) {
 
 // Goroutines that wait all the time are not followed for long: that would slow the program.
 func TestGoroutinesTooOften(t *testing.T) {
-	realkernel.Need(t)
+	realkernel.NeedQuiet(t)
 	data, _ := profiled(t, []string{"-p", "func:main.done"}, []string{buildGo(t, "./testdata/gopingpong", "-ldflags=")}, 0)
 	if !slices.ContainsFunc(data.Warnings, func(w profile.Warning) bool { return w.Code == "goroutines" }) {
 		t.Errorf("not said: %v", data.Warnings)

@@ -14,7 +14,7 @@ import (
 // The same as TestSpans for pairs in the source: each visit is seen as it happens, and counted once, although the
 // program counts it, too.
 func TestSourceSpans(t *testing.T) {
-	realkernel.Need(t)
+	realkernel.NeedQuiet(t)
 	program := realkernel.Compile(t, "testdata/spans.c", "-O2", "-DIN_SOURCE", header(t))
 	for _, c := range []struct {
 		how, latency string

@@ -13,7 +13,7 @@ import (
 
 // Begins and ends are matched right, in whichever threads they are, and none is matched that cannot be.
 func TestSpans(t *testing.T) {
-	realkernel.Need(t)
+	realkernel.NeedQuiet(t)
 	program := realkernel.Compile(t, "testdata/spans.c")
 	const plain, keyed = "r=func:span_begin..func:span_end", "r=func:span_begin%arg1..func:span_end%arg1"
 	for _, c := range []struct {
