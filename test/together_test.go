@@ -13,7 +13,7 @@ import (
 // A line, another line and a class of waiting are faster at once, each by its own amount: one row says what that gains,
 // by experiments. Of 4 ms, half of 2, a quarter of 1, and half of the sleep are gone.
 func TestTogether(t *testing.T) {
-	realkernel.Need(t)
+	realkernel.NeedQuiet(t)
 	const source = "testdata/together.c"
 	program := realkernel.Compile(t, source)
 	at := func(mark string, percent int) string {
@@ -46,7 +46,7 @@ func TestTogether(t *testing.T) {
 // Experiments about a machine with half of the processor's speed: a round there takes 7 ms instead of 4. All that takes
 // no processor is faster relative to it, in baselines, too, and the line has a larger part there.
 func TestExperimentsThere(t *testing.T) {
-	realkernel.Need(t)
+	realkernel.NeedQuiet(t)
 	const source = "testdata/together.c"
 	program := realkernel.Compile(t, source)
 	line := fmt.Sprintf("together.c:%d", realkernel.Line(t, source, "/* ONE */"))
