@@ -15,7 +15,7 @@ import (
 )
 
 // TestJava judges the prediction of one Java program, as the gate judges its programs. The truth is arithmetic: the
-// program's two threads take turns, so each is on the critical path all the time. It takes ten seconds, or twice that.
+// program's two threads take turns, so each is on the critical path all the time. It takes fourteen seconds, or twice that.
 func TestJava(t *testing.T) {
 	realkernel.NeedQuiet(t)
 	for _, tool := range []string{"java", "javac"} {
@@ -32,10 +32,10 @@ func TestJava(t *testing.T) {
 	if err := o.locate(); err != nil {
 		t.Fatal(err)
 	}
-	all := predictModel(t, o, 8*time.Second, 0)
+	all := predictModel(t, o, 12*time.Second, 0)
 	if noise.Each(all) != noise.Right {
 		t.Logf("once more after %+v", all)
-		all = noise.Pool(all, predictModel(t, o, 8*time.Second, 0))
+		all = noise.Pool(all, predictModel(t, o, 12*time.Second, 0))
 	}
 	verdict, lines := noise.Together(all)
 	judge(t, verdict, lines)
