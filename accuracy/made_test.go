@@ -15,7 +15,8 @@ import (
 )
 
 // TestJava judges the prediction of one Java program, as the gate judges its programs. The truth is arithmetic: the
-// program's two threads take turns, so each is on the critical path all the time. It takes fourteen seconds, or twice that.
+// program's two threads take turns, so each is on the critical path all the time. It takes fourteen seconds, or twice
+// that.
 func TestJava(t *testing.T) {
 	realkernel.NeedQuiet(t)
 	for _, tool := range []string{"java", "javac"} {
