@@ -149,7 +149,7 @@ func (s *study) tune(ctx context.Context, program string, pairs, rate int) (step
 
 // Constants of the programs.
 const (
-	handoversPerVisit = 256                    // A_VISIT of switches.c
+	handoversPerVisit = 256                    // A_VISIT of pairs.h
 	leadIn            = 700 * time.Millisecond // LEAD_IN_NS of measured.h
 	cores             = 2                      // that they run on: see bench_init
 )

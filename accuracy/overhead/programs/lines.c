@@ -4,31 +4,14 @@
  *
  *     lines 0 SECONDS PAIRS STEPS
  */
-#include "measured.h"
-#include <linux/futex.h>
-#include <sys/syscall.h>
-
-#define A_VISIT 256
-
-struct pair {
-  int cpu;
-  int turn; /* the futex: which of the two may run */
-  char pad[64];
-};
-
-struct side {
-  struct pair *pair;
-  int me;
-};
-
-static long steps;
+#include "pairs.h"
 
 #define LINE(n)                                                                                                        \
   case n:                                                                                                              \
     WORK(steps);                                                                                                       \
     break;
 
-static void work_on(long turn) {
+static inline void work_in(long turn) {
   switch (turn % 100) {
     LINE(0)
     LINE(1)
@@ -131,37 +114,4 @@ static void work_on(long turn) {
     LINE(98)
     LINE(99)
   }
-}
-
-static void *play(void *argument) {
-  struct side *s = argument;
-  struct pair *p = s->pair;
-  pin(p->cpu);
-  for (long turns = 1;; turns++) {
-    while (__atomic_load_n(&p->turn, __ATOMIC_ACQUIRE) != s->me)
-      syscall(SYS_futex, &p->turn, FUTEX_WAIT_PRIVATE, !s->me, NULL, NULL, 0);
-    work_on(turns);
-    if (s->me == 0 && turns % (A_VISIT / 2) == 0)
-      measured_visit();
-    __atomic_store_n(&p->turn, !s->me, __ATOMIC_RELEASE);
-    syscall(SYS_futex, &p->turn, FUTEX_WAKE_PRIVATE, 1, NULL, NULL, 0);
-  }
-  return NULL;
-}
-
-int main(int argc, char **argv) {
-  static struct pair pairs[2];
-  static struct side sides[4];
-  bench_init(argc, argv);
-  if (argc != 5) {
-    fprintf(stderr, "usage: %s 0 SECONDS PAIRS STEPS\n", argv[0]);
-    return 2;
-  }
-  steps = atol(argv[4]);
-  for (int i = 0; i < 2 * atoi(argv[3]) && i < 4; i++) {
-    pairs[i / 2].cpu = i / 2;
-    sides[i] = (struct side){&pairs[i / 2], i % 2};
-    start_thread(play, &sides[i]);
-  }
-  measure();
 }
