@@ -124,11 +124,17 @@ func see(ctx context.Context, cfg *Config, how *Attach) (*Seen, error) {
 	return seen, err
 }
 
+// byShare is the targets, those with the largest share of the time first.
+func byShare(r *analyze.Result) []analyze.Target {
+	targets := slices.Clone(r.Targets)
+	slices.SortStableFunc(targets, func(a, b analyze.Target) int { return cmp.Compare(b.Share, a.Share) })
+	return targets
+}
+
 // methodsIn are the methods of Java code that have most of the time, with what they call, by what -p takes. The file of
 // such code is a name without a directory.
 func methodsIn(r *analyze.Result) map[string]SeenPlace {
-	targets := slices.Clone(r.Targets)
-	slices.SortStableFunc(targets, func(a, b analyze.Target) int { return cmp.Compare(b.Share, a.Share) })
+	targets := byShare(r)
 	all := make(map[string]SeenPlace)
 	for i := range targets {
 		u := &targets[i].Unit
@@ -208,8 +214,7 @@ type candidate struct {
 
 // entered finds the entries of the functions that have most of the time, with what they call.
 func entered(r *analyze.Result, programs []probes.Program) (all []candidate) {
-	targets := slices.Clone(r.Targets)
-	slices.SortStableFunc(targets, func(a, b analyze.Target) int { return cmp.Compare(b.Share, a.Share) })
+	targets := byShare(r)
 	for _, b := range binariesOf(programs) {
 		wanted := map[string]float64{}
 		for i := range targets {
