@@ -43,7 +43,7 @@ func recorded(t *testing.T, flags []string, program ...string) *recording.Record
 
 // tally is what a test looks at in a recording.
 type tally struct {
-	covered, ran, stood  int64 // ns; ran by all cores, stood without a core after a wake-up
+	covered, ran         int64 // ns; ran by all cores
 	switches, visits     int
 	samples, inLonger    int
 	inMain               int // samples whose stack goes on to main

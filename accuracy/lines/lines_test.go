@@ -20,7 +20,7 @@ func TestCommandLine(t *testing.T) {
 	}
 }
 
-// example is a run whose line 4 has a tenth of the samples that belong to line 3, and line 9 another tenth.
+// example is a run in which line 4 has a tenth of the samples that belong to line 3, and line 9 another tenth.
 func example(t *testing.T) *measured {
 	t.Helper()
 	s := study{lines: map[int]key{3: {"loops", "a"}, 4: {"loops", "b"}, 7: {"polls", "a"}}}

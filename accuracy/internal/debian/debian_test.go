@@ -9,7 +9,7 @@ import (
 )
 
 // A package that is there is not fetched again; files beside its tree are not taken for it, nor is another package
-// whose name begins alike.
+// with a name that begins alike.
 func TestSourceIsThere(t *testing.T) {
 	dir := t.TempDir()
 	for _, name := range []string{"bzip2-1.0.8", "bzip2-doc-1.0"} {

@@ -1,5 +1,5 @@
-// Go_waits is pairs of goroutines, each of which hands a token back and forth through channels: whoever has it computes
-// for a while, and the other one waits. A visit is 256 hand-overs of one pair.
+// Go_waits is pairs of goroutines, each of which hands a token back and forth through channels: the one that has it
+// computes for a while, and the other one waits. A visit is 256 hand-overs of one pair.
 //
 //	go_waits 0 SECONDS PAIRS STEPS
 package main
