@@ -12,6 +12,8 @@ import (
 	"strings"
 	"syscall"
 	"time"
+
+	"whatif/accuracy/internal/rig"
 )
 
 // pointName is the name of the progress point in profiles.
@@ -162,18 +164,26 @@ func (p *predictor) run(ctx context.Context, duration time.Duration, args []stri
 	if ctx.Err() != nil {
 		return fmt.Errorf("%s: %w", doing, ctx.Err())
 	}
-	// whatif exits with the program's own status, also after a signal. Only 125 and 2 are whatif's.
-	if code := cmd.ProcessState.ExitCode(); code == 125 || code == 2 || code == -1 {
+	if rig.FailedItself(cmd.ProcessState) {
 		return fmt.Errorf("%s: %s ended with %v, see %s", doing, filepath.Base(p.whatif), err, said.Name())
 	}
 	return nil
 }
 
-// answer reads what whatif says of a metric from the profile.
-func (p *predictor) answer(ctx context.Context, metric string) (answer, []string, error) {
+// report is whatif's JSON report on the profile.
+func (p *predictor) report(ctx context.Context) ([]byte, error) {
 	output, err := exec.CommandContext(ctx, p.whatif, "report", "--format", "json", p.profile).Output()
 	if err != nil {
-		return answer{}, nil, fmt.Errorf("reporting on %s: %w%s", p.program.name, err, words(err))
+		return nil, fmt.Errorf("reporting on %s: %w%s", p.program.name, err, words(err))
+	}
+	return output, nil
+}
+
+// answer reads what whatif says of a metric from the profile.
+func (p *predictor) answer(ctx context.Context, metric string) (answer, []string, error) {
+	output, err := p.report(ctx)
+	if err != nil {
+		return answer{}, nil, err
 	}
 	point := pointName
 	if p.program.batch {
@@ -191,16 +201,16 @@ func (p *predictor) answer(ctx context.Context, metric string) (answer, []string
 
 // rank is the target's place, from 1, among the units that have been tried; 0: it is none of them.
 func (p *predictor) rank(ctx context.Context) (int, error) {
-	output, err := exec.CommandContext(ctx, p.whatif, "report", "--format", "json", p.profile).Output()
+	output, err := p.report(ctx)
 	if err != nil {
-		return 0, fmt.Errorf("ranking the units of %s: %w%s", p.program.name, err, words(err))
+		return 0, err
 	}
-	var r report
+	var r rig.Report
 	if err := json.Unmarshal(output, &r); err != nil {
 		return 0, fmt.Errorf("ranking the units of %s: %w", p.program.name, err)
 	}
 	for i := range r.Targets {
-		if r.Targets[i].is(p.built.target) {
+		if isTarget(&r.Targets[i], p.built.target) {
 			return i + 1, nil
 		}
 	}
@@ -215,20 +225,8 @@ type answer struct {
 	doubts    []string         // codes of the warnings about the target, at this point
 }
 
-// report is the part of whatif's JSON report that is used here.
-type report struct {
-	Targets []reportTarget
-	Points  []struct {
-		Name     string
-		Warnings []reportWarning
-	}
-	Warnings []reportWarning
-}
-
-type reportWarning struct{ Code, Text string }
-
 // doubts are the codes of warnings about a target, about its effect at a point, and about that point.
-func (r *report) doubts(point string, of ...[]reportWarning) (codes []string) {
+func doubts(r *rig.Report, point string, of ...[]rig.ReportWarning) (codes []string) {
 	for _, p := range r.Points {
 		if p.Name == point {
 			of = append(of, p.Warnings)
@@ -241,23 +239,8 @@ func (r *report) doubts(point string, of ...[]reportWarning) (codes []string) {
 	return slices.Compact(codes)
 }
 
-type reportTarget struct {
-	File   string
-	Name   string
-	Func   string
-	Line   int
-	Points []struct {
-		Name            string
-		Metric          string
-		Curve, Estimate []reportLevel
-		Refused         string
-		Warnings        []reportWarning
-	}
-	Warnings []reportWarning
-}
-
-// is tells whether the report's target is this one.
-func (t *reportTarget) is(target place) bool {
+// isTarget tells whether the report's target is this one.
+func isTarget(t *rig.ReportTarget, target place) bool {
 	if target.kernel != "" {
 		return t.Func == target.kernel
 	}
@@ -266,14 +249,8 @@ func (t *reportTarget) is(target place) bool {
 	return line || t.Name == strings.TrimPrefix(target.String(), "func:")
 }
 
-type reportLevel struct {
-	Speedup float64
-	Gain    float64
-	CI      []float64
-}
-
 // gainsOf has the levels that have an interval. The level 0 is left out, because its gain is 0 by definition.
-func gainsOf(levels []reportLevel) map[int]estimate {
+func gainsOf(levels []rig.ReportLevel) map[int]estimate {
 	gains := map[int]estimate{}
 	for _, l := range levels {
 		if l.Speedup > 0 && len(l.CI) == 2 {
@@ -285,7 +262,7 @@ func gainsOf(levels []reportLevel) map[int]estimate {
 
 // parseReport finds what is said of the target's metric for the point, or for the first point if point is empty.
 func parseReport(text []byte, target place, point, metric string) (answer, []string, error) {
-	var r report
+	var r rig.Report
 	if err := json.Unmarshal(text, &r); err != nil {
 		return answer{}, nil, fmt.Errorf("parsing the report: %w", err)
 	}
@@ -294,7 +271,7 @@ func parseReport(text []byte, target place, point, metric string) (answer, []str
 		warnings = append(warnings, w.Code+": "+w.Text)
 	}
 	for _, t := range r.Targets {
-		if !t.is(target) {
+		if !isTarget(&t, target) {
 			continue
 		}
 		for _, p := range t.Points {
@@ -302,7 +279,7 @@ func parseReport(text []byte, target place, point, metric string) (answer, []str
 				continue
 			}
 			a := answer{tested: gainsOf(p.Curve), estimated: gainsOf(p.Estimate), refused: p.Refused}
-			a.doubts = r.doubts(p.Name, t.Warnings, p.Warnings)
+			a.doubts = doubts(&r, p.Name, t.Warnings, p.Warnings)
 			return a, warnings, nil
 		}
 		return answer{}, warnings, fmt.Errorf("the report on %s has no %s of point %q", target, metric, point)

@@ -35,8 +35,7 @@ func TestStacksReachMain(t *testing.T) {
 				"--warmup", "500ms", "-d", "2s", "-o", file, "-p", p.pointSpec(), "--")
 			cmd.Args = append(cmd.Args, p.command(built.plain, "0", forever)...)
 			out, err := cmd.CombinedOutput()
-			code := cmd.ProcessState.ExitCode()
-			if code == 125 || code == 2 || code == -1 { // these are whatif's; others are the program's
+			if rig.FailedItself(cmd.ProcessState) {
 				t.Fatalf("%v\n%s", err, out)
 			}
 			runs, err := profile.ReadFiles([]string{file})

@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"io"
 	"math"
-	"net"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -290,13 +289,11 @@ const (
 
 // place makes a place for a device's program, on this machine or as on the device.
 func (s *study) place(ctx context.Context, d *device, on int) (*place, error) {
-	p := &place{}
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	port, err := rig.FreePort()
 	if err != nil {
-		return nil, fmt.Errorf("finding a free port: %w", err)
+		return nil, err
 	}
-	p.port = listener.Addr().(*net.TCPAddr).Port
-	listener.Close()
+	p := &place{port: port}
 	if d.queue > 0 {
 		p.namespace, p.bytes = fmt.Sprintf("whatif-device-%d", os.Getpid()), bytesOf(d.queue)
 		share := 1.0

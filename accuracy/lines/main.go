@@ -2,8 +2,8 @@
 //
 //	go run ./accuracy/lines [-seconds 12] [-whatif bin/whatif] [-check]
 //
-// One program has lines whose shares of its time are known by construction: loops, straight code, methods inlined three
-// deep, with and without polls for safepoints. It counts the steps of each line itself, so what is compared with
+// One program has lines with shares of its time that are known by construction: loops, straight code, methods inlined
+// three deep, with and without polls for safepoints. It counts the steps of each line itself, so what is compared with
 // whatif's samples is none of whatif's. The measure is the total variation: the least share of the samples that would
 // have to be on other lines. It is measured once more with a VM that only interprets, and without the agent in the VM,
 // when units are methods.
@@ -54,10 +54,7 @@ func run(ctx context.Context, stdout, stderr io.Writer, args []string) int {
 
 func (s *study) report(ctx context.Context, whatif string, check bool, stdout io.Writer) error {
 	var err error
-	if s.rig, err = rig.Open(whatif); err != nil {
-		return err
-	}
-	if err := s.rig.CheckWhatif(); err != nil {
+	if s.rig, err = rig.OpenChecked(whatif); err != nil {
 		return err
 	}
 	if err := s.compile(ctx); err != nil {

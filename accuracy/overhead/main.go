@@ -71,11 +71,8 @@ func parseOptions(stderr io.Writer, args []string) (*options, error) {
 
 // measure makes all measurements and prints the table. If one fails, it prints the results so far.
 func (o *options) measure(ctx context.Context, stdout io.Writer) error {
-	r, err := rig.Open(o.whatif)
+	r, err := rig.OpenChecked(o.whatif)
 	if err != nil {
-		return err
-	}
-	if err := r.CheckWhatif(); err != nil {
 		return err
 	}
 	o.rig = r

@@ -37,10 +37,7 @@ func run(ctx context.Context, stdout, stderr io.Writer, args []string) int {
 
 func (s *study) report(ctx context.Context, whatif string, stdout io.Writer) error {
 	var err error
-	if s.rig, err = rig.Open(whatif); err != nil {
-		return err
-	}
-	if err := s.rig.CheckWhatif(); err != nil {
+	if s.rig, err = rig.OpenChecked(whatif); err != nil {
 		return err
 	}
 	costs, err := s.measure(ctx)

@@ -73,11 +73,8 @@ func parseOptions(stderr io.Writer, args []string) (*options, error) {
 
 // studyAll measures all rates, and prints each row when it is known. With -check a missed target is an error.
 func (o *options) studyAll(ctx context.Context, stdout, stderr io.Writer) error {
-	r, err := rig.Open(o.whatif)
+	r, err := rig.OpenChecked(o.whatif)
 	if err != nil {
-		return err
-	}
-	if err := r.CheckWhatif(); err != nil {
 		return err
 	}
 	clients, err := r.Compile(ctx, "production/programs/clients.c")

@@ -6,10 +6,8 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"net"
 	"os"
 	"os/exec"
-	"os/user"
 	"path/filepath"
 	"strconv"
 	"strings"
@@ -121,30 +119,18 @@ func startServer(ctx context.Context, program string) (*server, error) {
 	if _, err := os.Stat(program); err != nil {
 		return nil, hint.New(fmt.Errorf("%s: %w", doing, err), "apt-get install memcached, or name its program with -server")
 	}
-	u, err := user.Lookup("nobody")
+	nobody, err := rig.UserNamed("nobody")
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", doing, err)
 	}
-	uid, err := strconv.ParseUint(u.Uid, 10, 32)
+	port, err := rig.FreePort()
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", doing, err)
 	}
-	gid, err := strconv.ParseUint(u.Gid, 10, 32)
-	if err != nil {
-		return nil, fmt.Errorf("%s: %w", doing, err)
-	}
-	// This port is free now, and probably still when the server starts.
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		return nil, fmt.Errorf("%s: %w", doing, err)
-	}
-	s := &server{port: strconv.Itoa(l.Addr().(*net.TCPAddr).Port)}
-	if err := l.Close(); err != nil {
-		return nil, fmt.Errorf("%s: %w", doing, err)
-	}
+	s := &server{port: strconv.Itoa(port)}
 	s.cmd = exec.CommandContext(ctx, program, "-l", "127.0.0.1", "-p", s.port, "-U", "0", "-t", "2")
 	s.cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL, // set after the user, or the kernel forgets it
-		Credential: &syscall.Credential{Uid: uint32(uid), Gid: uint32(gid)}}
+		Credential: nobody}
 	if err := s.cmd.Start(); err != nil {
 		return nil, fmt.Errorf("%s: %w", doing, err)
 	}

@@ -55,11 +55,8 @@ func parseOptions(stderr io.Writer, args []string) (*options, error) {
 
 // measure measures all chosen loads and prints the results. If one load fails it goes on.
 func (o *options) measure(ctx context.Context, stdout io.Writer) error {
-	r, err := rig.Open(o.whatif)
+	r, err := rig.OpenChecked(o.whatif)
 	if err != nil {
-		return err
-	}
-	if err := r.CheckWhatif(); err != nil {
 		return err
 	}
 	var results []result

@@ -81,11 +81,8 @@ func choose(only string) ([]server, error) {
 
 // studyAll studies the chosen servers, and prints each result when it is known.
 func (o *options) studyAll(ctx context.Context, stdout, stderr io.Writer) error {
-	r, err := rig.Open(o.whatif)
+	r, err := rig.OpenChecked(o.whatif)
 	if err != nil {
-		return err
-	}
-	if err := r.CheckWhatif(); err != nil {
 		return err
 	}
 	if _, err := fmt.Fprint(stdout, head); err != nil {

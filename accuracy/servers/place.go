@@ -5,15 +5,15 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"net"
 	"os"
 	"os/exec"
-	"os/user"
 	"path/filepath"
 	"strconv"
 	"strings"
 	"syscall"
 	"time"
+
+	"whatif/accuracy/internal/rig"
 )
 
 // place has what a server needs: a directory and a port of its own, and the user as which it runs.
@@ -28,35 +28,21 @@ type place struct {
 
 func newPlace(root, name string, progress io.Writer) (*place, error) {
 	doing := "making a place for the server"
-	u, err := user.Lookup(name)
+	cred, err := rig.UserNamed(name)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", doing, err)
 	}
-	uid, err := strconv.ParseUint(u.Uid, 10, 32)
+	port, err := rig.FreePort()
 	if err != nil {
-		return nil, fmt.Errorf("%s: %w", doing, err)
-	}
-	gid, err := strconv.ParseUint(u.Gid, 10, 32)
-	if err != nil {
-		return nil, fmt.Errorf("%s: %w", doing, err)
-	}
-	// This port is free now, and probably still when the server starts.
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		return nil, fmt.Errorf("%s: %w", doing, err)
-	}
-	port := l.Addr().(*net.TCPAddr).Port
-	if err := l.Close(); err != nil {
 		return nil, fmt.Errorf("%s: %w", doing, err)
 	}
 	dir, err := os.MkdirTemp("", "whatif-server")
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", doing, err)
 	}
-	if err := os.Chown(dir, int(uid), int(gid)); err != nil {
+	if err := os.Chown(dir, int(cred.Uid), int(cred.Gid)); err != nil {
 		return nil, errors.Join(fmt.Errorf("%s: %w", doing, err), os.RemoveAll(dir))
 	}
-	cred := &syscall.Credential{Uid: uint32(uid), Gid: uint32(gid)}
 	return &place{root: root, progress: progress, dir: dir, port: port, user: name, cred: cred}, nil
 }
 

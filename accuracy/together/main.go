@@ -87,11 +87,8 @@ func parseOptions(stderr io.Writer, args []string) (*options, error) {
 
 // studyAll studies the programs, and prints the table. With -check a missed target is an error.
 func (o *options) studyAll(ctx context.Context, stdout, stderr io.Writer) error {
-	r, err := rig.Open(o.whatif)
+	r, err := rig.OpenChecked(o.whatif)
 	if err != nil {
-		return err
-	}
-	if err := r.CheckWhatif(); err != nil {
 		return err
 	}
 	// If each run measured the machine's speed itself, runs that are compared would differ.

@@ -86,11 +86,8 @@ func parseOptions(stderr io.Writer, args []string) (*options, error) {
 
 // studyAll makes both halves, and prints each result when it is known. With -check a missed target is an error.
 func (o *options) studyAll(ctx context.Context, stdout, stderr io.Writer) error {
-	r, err := rig.Open(o.whatif)
+	r, err := rig.OpenChecked(o.whatif)
 	if err != nil {
-		return err
-	}
-	if err := r.CheckWhatif(); err != nil {
 		return err
 	}
 	s := &study{rig: r, record: o.record, seconds: o.seconds, progress: stderr}

@@ -180,8 +180,7 @@ func (s *study) whatif(ctx context.Context, b *built, patience time.Duration, ar
 	if ctx.Err() != nil {
 		return ctx.Err()
 	}
-	// whatif exits with the program's own status; only 125 and 2 are whatif's.
-	if code := cmd.ProcessState.ExitCode(); code == 125 || code == 2 || code == -1 {
+	if rig.FailedItself(cmd.ProcessState) {
 		return fmt.Errorf("%w (%s)", err, strings.ReplaceAll(strings.TrimSpace(stderr.String()), "\n", "; "))
 	}
 	return nil

@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"io"
-	"net"
 	"os"
 	"path/filepath"
 	"slices"
@@ -12,6 +11,7 @@ import (
 	"strings"
 
 	"whatif/accuracy/internal/debian"
+	"whatif/accuracy/internal/rig"
 )
 
 // subject is a program that was not written for whatif.
@@ -139,10 +139,11 @@ func makeNginx(ctx context.Context, root, dir string, progress io.Writer) (*buil
 		"accuracy/production/programs/clients.c"); err != nil {
 		return nil, err
 	}
-	port, err := freePort()
+	free, err := rig.FreePort()
 	if err != nil {
 		return nil, err
 	}
+	port := strconv.Itoa(free)
 	place := filepath.Join(dir, "nginx-place")
 	if err := serveFrom(place, port); err != nil {
 		return nil, fmt.Errorf("preparing nginx: %w", err)
@@ -184,16 +185,6 @@ http {
 		}
 	}
 	return nil
-}
-
-// freePort is a port that is free now, and probably still when a server starts.
-func freePort() (string, error) {
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		return "", fmt.Errorf("finding a free port: %w", err)
-	}
-	defer l.Close()
-	return strconv.Itoa(l.Addr().(*net.TCPAddr).Port), nil
 }
 
 // compiled runs a compiler, from the checkout's root, unless the program is there and newer than the sources among the

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
@@ -11,7 +12,11 @@ import (
 
 // Report is the part of whatif's JSON report that studies of estimates compare.
 type Report struct {
-	Targets  []ReportTarget
+	Targets []ReportTarget
+	Points  []struct {
+		Name     string
+		Warnings []ReportWarning
+	}
 	Warnings []ReportWarning
 }
 
@@ -29,6 +34,7 @@ type ReportPoint struct {
 	Name, Metric    string
 	Curve, Estimate []ReportLevel
 	Refused         string // why there is no estimate
+	Warnings        []ReportWarning
 }
 
 // ReportLevel is a gain in percent at a speed-up.
@@ -99,9 +105,15 @@ func (r *Rig) Run(ctx context.Context, args ...string) error {
 	if cmd.ProcessState == nil {
 		return fmt.Errorf("running whatif %s: %w", args[0], err)
 	}
-	// whatif exits with the program's own status, also after a signal. Only 125 and 2 are whatif's.
-	if code := cmd.ProcessState.ExitCode(); code == 125 || code == 2 || code == -1 {
+	if FailedItself(cmd.ProcessState) {
 		return fmt.Errorf("running whatif %s: %w%s", args[0], err, lastWords(stderr.String()))
 	}
 	return nil
+}
+
+// FailedItself tells whether whatif ended with a failure of its own. Else it exits with the program's status, also
+// after a signal.
+func FailedItself(state *os.ProcessState) bool {
+	code := state.ExitCode()
+	return code == 125 || code == 2 || code == -1
 }

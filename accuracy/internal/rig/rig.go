@@ -1,7 +1,8 @@
 // Package rig runs test programs, bare or under whatif, for the commands below accuracy. It returns the figures that
 // the program printed, those that whatif counted, and the time and memory that whatif used. It does not judge them.
 //
-// The normal sequence: [Open], [Rig.Compile], then [Rig.Bare] and [Rig.Whatif] in turn. Both leave no process behind.
+// The normal sequence: [OpenChecked], [Rig.Compile], then [Rig.Bare] and [Rig.Whatif] in turn. Both leave no process
+// behind.
 package rig
 
 import (
@@ -53,6 +54,15 @@ func Open(whatif string) (*Rig, error) {
 		return nil, ErrNotRoot
 	}
 	return &Rig{root: dir, whatif: whatif}, nil
+}
+
+// OpenChecked is Open for a whatif that has to be there.
+func OpenChecked(whatif string) (*Rig, error) {
+	r, err := Open(whatif)
+	if err != nil {
+		return nil, err
+	}
+	return r, r.CheckWhatif()
 }
 
 // Root is the checkout's directory.
