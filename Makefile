@@ -106,7 +106,7 @@ race: tools
 	$(RACE_TEST) $(RACE)
 	$(RACE_TEST) -run 'Server|Live|Open|Concurrent|InUse' -skip Browser $(RACE_SOME)
 
-# Packages whose tests run whatif, and are right or wrong on a busy machine too: one at a time, beside those that need no kernel side.
+# Packages whose tests run whatif, and are right or wrong on a busy machine too: beside those that need no kernel side.
 BESIDE := test internal/cli internal/doctor internal/privilege internal/target
 
 # Packages whose tests measure: one at a time, and nothing beside them. Of SPLIT, only the tests that say so (realkernel.NeedQuiet).

@@ -132,3 +132,38 @@ func TestRecorded(t *testing.T) {
 		t.Errorf("status %d: %s", status, stderr.String())
 	}
 }
+
+// TestRecordingToShare: the copy that a user hands over gives the estimates of the original under other names, and the
+// stacks come out for flame graphs.
+func TestRecordingToShare(t *testing.T) {
+	name := recordedProfile(t, synthetic.RandomOf("barrier", 1))
+	shared := filepath.Join(t.TempDir(), "shared.profile")
+	whatif(t, "report", "--format", "recording", "-o", shared, name)
+	gains := func(file string) (gains []string) {
+		var r struct {
+			Targets []struct {
+				Name, Func, File string
+				Points           []struct{ Estimate json.RawMessage }
+			}
+		}
+		if err := json.Unmarshal([]byte(whatif(t, "report", "--format", "json", file)), &r); err != nil {
+			t.Fatal(err)
+		}
+		for _, u := range r.Targets {
+			if file == shared && strings.Contains(u.Name+u.Func+u.File, "parse") {
+				t.Errorf("the copy names %+v", u)
+			}
+			for _, p := range u.Points {
+				gains = append(gains, string(p.Estimate))
+			}
+		}
+		slices.Sort(gains) // equal ones are ordered by name
+		return gains
+	}
+	if is, want := gains(shared), gains(name); len(want) == 0 || len(want[len(want)-1]) < 10 || !slices.Equal(is, want) {
+		t.Errorf("the copy gives\n%s\nnot\n%s", is, want)
+	}
+	if text := whatif(t, "report", "--format", "collapsed", name); !strings.Contains(text, ";parse ") {
+		t.Errorf("no stack that ends in parse:\n%s", text)
+	}
+}

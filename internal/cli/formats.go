@@ -7,6 +7,7 @@ import (
 	"whatif/internal/analyze"
 	"whatif/internal/hint"
 	"whatif/internal/profile"
+	"whatif/internal/recording"
 	"whatif/internal/report"
 )
 
@@ -51,6 +52,28 @@ func (in *input) svg(w io.Writer) error {
 	return report.SVGThere(w, in.there, in.opt)
 }
 
+// collapsed writes the stacks of the recorded samples, for flame graphs.
+func (in *input) collapsed(w io.Writer) error {
+	d := recordedRun(in.runs)
+	if d == nil {
+		return profile.ErrNoRecording
+	}
+	r, err := d.Recording()
+	if err != nil {
+		return err
+	}
+	return recording.Collapsed(w, r)
+}
+
+// recording writes a profile to hand over: the recording, without what says which program it is of.
+func (in *input) recording(w io.Writer) error {
+	d := recordedRun(in.runs)
+	if d == nil {
+		return profile.ErrNoRecording
+	}
+	return d.WriteAnonymous(w)
+}
+
 // A format is one form of the report.
 type format struct {
 	name  string
@@ -61,8 +84,13 @@ type format struct {
 func (f *format) forPrograms() bool { return f.name == "json" || f.name == "csv" || f.name == "pprof" }
 
 // whole tells whether the format is always complete, so that --top and --point cannot apply. The page filters by
-// itself, and COZ's profiles have experiments but no units.
-func (f *format) whole() bool { return f.name == "html" || f.name == "coz" || f.name == "coz-json" }
+// itself, COZ's profiles have experiments but no units, and a recording has both in one.
+func (f *format) whole() bool {
+	return f.name == "html" || f.name == "coz" || f.name == "coz-json" || f.isRecorded()
+}
+
+// isRecorded tells whether the format is made from the recording alone.
+func (f *format) isRecorded() bool { return f.name == "collapsed" || f.name == "recording" }
 
 // hasEstimates tells whether the format shows what a recording says.
 func (f *format) hasEstimates() bool {
@@ -86,6 +114,8 @@ func formats() []format {
 		{"pprof", func(w io.Writer, in *input) error { return report.Pprof(w, in.result, in.opt) }},
 		{"coz", func(w io.Writer, in *input) error { return report.Coz(w, in.runs, false) }},
 		{"coz-json", func(w io.Writer, in *input) error { return report.Coz(w, in.runs, true) }},
+		{"collapsed", func(w io.Writer, in *input) error { return in.collapsed(w) }},
+		{"recording", func(w io.Writer, in *input) error { return in.recording(w) }},
 	}
 }
 

@@ -94,6 +94,9 @@ func reportCommand(_ context.Context, sh *shell, args []string) (int, error) {
 	if err != nil {
 		return 0, err
 	}
+	if form.isRecorded() && recordedRun(runs) == nil {
+		return 0, explainRecording(fmt.Errorf("reporting: %w", profile.ErrNoRecording))
+	}
 	result := analyze.Analyze(runs, analyze.Options{Trials: form.name == "svg" && r.unit != "" || form.name == "html"})
 	in := &input{runs: runs, result: result,
 		opt: report.Options{Top: r.top, Point: r.point, Unit: r.unit, Verbose: r.verbose}}

@@ -100,3 +100,60 @@ func (d *Data) Recording() (*recording.Recording, error) {
 	}
 	return rec, nil
 }
+
+// WriteAnonymous writes a profile that has the run's recording and nothing else, without what says which program it is
+// of: see recording.Anonymous. Of the run itself it has what estimates need.
+func (d *Data) WriteAnonymous(w io.Writer) error {
+	was, err := d.Recording()
+	if err != nil {
+		return err
+	}
+	r := recording.Anonymous(was)
+	run := d.anonymousRun(was.Points, r.Points)
+	records := []Record{{Run: &run}}
+	var data bytes.Buffer
+	if err := recording.Write(&data, r); err != nil {
+		return err
+	}
+	for _, part := range split(data.Bytes(), partSize) {
+		records = append(records, Record{Recording: &part})
+	}
+	if d.End != nil {
+		records = append(records, Record{End: &End{RealNS: d.End.RealNS, Visits: d.End.Visits}})
+	}
+	for _, r := range records {
+		line, err := encode(r, false)
+		if err != nil {
+			return fmt.Errorf("encoding profile record: %w", err)
+		}
+		if _, err := w.Write(line); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// anonymousRun is the run of an anonymous recording, of which the points have other names now.
+func (d *Data) anonymousRun(were, are []recording.Point) Run {
+	run := Run{
+		Version: d.Run.Version, ID: "anonymous", Args: []string{"program"}, Subject: d.Run.Subject,
+		CPUs: d.Run.CPUs, PeriodNS: d.Run.PeriodNS, Speedups: d.Run.Speedups, WholeRuns: d.Run.WholeRuns,
+		Waiting: d.Run.Waiting, Unit: d.Run.Unit,
+	}
+	names := make(map[string]string)
+	for i := range were {
+		names[were[i].Name] = are[i].Name
+		names[were[i].Name+"/begin"] = are[i].Name + "/begin" // the two ends of a latency are one point of a recording
+	}
+	for i, p := range d.Run.Points {
+		name, known := names[p.Name]
+		if !known {
+			name = fmt.Sprintf("point not recorded %d", i+1)
+		}
+		run.Points = append(run.Points, Point{Name: name, Kind: p.Kind})
+	}
+	for _, l := range d.Run.Latencies {
+		run.Latencies = append(run.Latencies, Latency{Name: run.Points[l.End].Name, Begin: l.Begin, End: l.End})
+	}
+	return run
+}

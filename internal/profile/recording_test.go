@@ -133,3 +133,52 @@ func TestRecordingDamage(t *testing.T) {
 		}
 	}
 }
+
+// TestWriteAnonymous: the copy has the recording, and nothing that says which program it was. Points are matched with
+// the recording's by name, so a latency's ends are named as before: alike but for "/begin".
+func TestWriteAnonymous(t *testing.T) {
+	r := sampleRecording()
+	r.Points = []recording.Point{{Name: "request", Latency: true}}
+	d := &Data{
+		Run: Run{
+			Version: Version, ID: "secret", Args: []string{"./server", "--secret"}, Host: "secret", Kernel: "6.18",
+			CPUs: 2, Unit: "func", Waiting: []string{"disk"}, BuildIDs: map[string]string{"./server": "secret"},
+			Points:    []Point{{Name: "request/begin", Kind: "func", Spec: "func:secret"}, {Name: "request"}, {Name: "secret"}},
+			Latencies: []Latency{{Name: "request", Spec: "secret", Begin: 0, End: 1}},
+		},
+		End: &End{RealNS: 5, Visits: []int64{1, 2, 3}, Losses: map[string]int64{"secret": 1}},
+	}
+	d.SetRecording(r)
+	var b bytes.Buffer
+	if err := d.WriteAnonymous(&b); err != nil {
+		t.Fatal(err)
+	}
+	runs, err := Read("copy", bytes.NewReader(b.Bytes()))
+	if err != nil || len(runs) != 1 {
+		t.Fatalf("%d runs: %v", len(runs), err)
+	}
+	is := runs[0]
+	copied, err := is.Recording()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !reflect.DeepEqual(copied, recording.Anonymous(r)) {
+		t.Errorf("recorded: %+v", copied)
+	}
+	name := copied.Points[0].Name
+	if p := is.Run.Points; len(p) != 3 || p[0].Name != name+"/begin" || p[1].Name != name || p[2].Name == name {
+		t.Errorf("points %+v, in the recording %q", p, name)
+	}
+	if is.Run.CPUs != 2 || is.Run.Unit != "func" || len(is.Run.Waiting) != 1 || is.End == nil || is.End.Visits[2] != 3 ||
+		len(is.Run.Latencies) != 1 || is.Run.Latencies[0].Name != name {
+		t.Errorf("run %+v, end %+v", is.Run, is.End)
+	}
+	for _, secret := range []string{"secret", "server", "request", "6.18"} {
+		if bytes.Contains(b.Bytes(), []byte(secret)) {
+			t.Errorf("%q is still there: %s", secret, b.Bytes())
+		}
+	}
+	if err := (&Data{}).WriteAnonymous(&b); !errors.Is(err, ErrNoRecording) {
+		t.Errorf("without a recording: %v", err)
+	}
+}
