@@ -106,7 +106,8 @@ func TestFilesOfReport(t *testing.T) {
 	if err := os.WriteFile(dir+"/p", []byte(profile), 0o644); err != nil {
 		t.Fatal(err)
 	}
-	for _, format := range []string{"text", "json", "csv", "html", "svg", "map", "github", "pprof", "coz", "coz-json"} { // the others need a recording
+	// The other formats need a recording.
+	for _, format := range []string{"text", "json", "csv", "html", "svg", "map", "github", "pprof", "coz", "coz-json"} {
 		if status, out := whatifIn(t, dir, "65534", "report", "--format", format, "-o", "out", "p"); status != 0 {
 			t.Errorf("%s: status %d, %s", format, status, out)
 			continue

@@ -9,7 +9,9 @@ import (
 func TestCollapsed(t *testing.T) {
 	r := &Recording{
 		Threads: []Thread{{Name: "main"}, {Name: "work;er\x1b[0m"}},
-		Frames: []Frame{{Function: "inner(int)", Short: "inner"}, {Function: "outer"}, {Function: "do_write", Kernel: true}, {}},
+		Frames: []Frame{
+			{Function: "inner(int)", Short: "inner"}, {Function: "outer"}, {Function: "do_write", Kernel: true}, {},
+		},
 		Stacks:  []Stack{{0, 1}, {2, 0, 1}, {3, 99}},
 		Windows: []Window{{Events: []Event{
 			{Kind: Sample, Thread: 0, Stack: 0}, {Kind: Switch, Thread: 0, Stack: 0}, {Kind: Sample, Thread: 0, Stack: 0},
