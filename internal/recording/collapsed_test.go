@@ -12,7 +12,7 @@ func TestCollapsed(t *testing.T) {
 		Frames: []Frame{
 			{Function: "inner(int)", Short: "inner"}, {Function: "outer"}, {Function: "do_write", Kernel: true}, {},
 		},
-		Stacks:  []Stack{{0, 1}, {2, 0, 1}, {3, 99}},
+		Stacks: []Stack{{0, 1}, {2, 0, 1}, {3, 99}},
 		Windows: []Window{{Events: []Event{
 			{Kind: Sample, Thread: 0, Stack: 0}, {Kind: Switch, Thread: 0, Stack: 0}, {Kind: Sample, Thread: 0, Stack: 0},
 		}}, {Events: []Event{
