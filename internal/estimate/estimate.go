@@ -72,6 +72,7 @@ type machine interface {
 	Run(simulate.Change) simulate.Outcome
 	Understood(simulate.Outcome) bool
 	Flooded() bool
+	Flushes(simulate.Change) bool
 	Waking() float64
 	Taken() float64
 }
@@ -256,27 +257,39 @@ const notUnderstood = "with this change, simulated threads wait for each other: 
 // whether the threads got on with each other.
 func (e *Estimator) measure(c simulate.Change) (all []measured, understood bool) {
 	outcome := e.machine.Run(e.there(c))
+	understood = e.machine.Understood(outcome)
 	for k := range e.points {
 		all = append(all, e.points[k].compare(outcome, k)...)
 	}
-	understood = e.machine.Understood(outcome)
-	if !e.machine.Flooded() {
-		return all, understood
+	for _, outcome := range e.otherwise(c) {
+		understood = understood && e.machine.Understood(outcome)
+		n := 0
+		for k := range e.points {
+			for _, other := range e.points[k].compare(outcome, k) {
+				all[n] = all[n].orUpTo(other)
+				n++
+			}
+		}
 	}
-	if e.here == nil {
-		c.Held = true
-		outcome = e.machine.Run(c)
-	} else { // when requests would have come to the device without the change is not known: at worst it gains nothing
-		outcome = e.moved
+	return all, understood
+}
+
+// otherwise is what else may come of a change, where a recording does not say which it is.
+func (e *Estimator) otherwise(c simulate.Change) (outcomes []simulate.Outcome) {
+	if e.machine.Flooded() {
+		if e.here == nil {
+			held := c
+			held.Held = true
+			outcomes = append(outcomes, e.machine.Run(held))
+		} else { // when requests would have come to the device without the change is not known: at worst it gains nothing
+			outcomes = append(outcomes, e.moved)
+		}
 	}
-	var least []measured
-	for k := range e.points {
-		least = append(least, e.points[k].compare(outcome, k)...)
+	if e.machine.Flushes(c) {
+		c.Flushes = true
+		outcomes = append(outcomes, e.machine.Run(e.there(c)))
 	}
-	for i := range all {
-		all[i] = all[i].orUpTo(least[i])
-	}
-	return all, understood && e.machine.Understood(outcome)
+	return outcomes
 }
 
 // metricsOf are what can be estimated at a point.

@@ -262,6 +262,23 @@ func TestFlooded(t *testing.T) {
 	}
 }
 
+// TestFlushes: where other threads may gain, too, the interval reaches that far.
+func TestFlushes(t *testing.T) {
+	p := newProgram(random(6), 900)
+	alone := gainAt(t, newEstimator(p.record(), p, "", Options{}).All(), "a.c:1", analyze.Throughput, 40)
+	for _, flooded := range []bool{false, true} {
+		p.flushes, p.flooded = true, flooded
+		low := alone.Value
+		if flooded {
+			low = 0
+		}
+		g := gainAt(t, newEstimator(p.record(), p, "", Options{}).All(), "a.c:1", analyze.Throughput, 40)
+		if high := 2 * alone.Value; math.Abs(g.Value-(low+high)/2) > 0.2 || g.Low > low || g.High < high {
+			t.Errorf("%.1f, %.1f to %.1f: want the middle of %.1f and %.1f, and both within", g.Value, g.Low, g.High, low, high)
+		}
+	}
+}
+
 // TestWaking: the more of the time cores need to wake up, the less is known of a change, but of a small unit never more
 // than some times its own time.
 func TestWaking(t *testing.T) {

@@ -18,6 +18,7 @@ type program struct {
 	spare          float64 // ns of each visit in which another bottleneck is busy; 0: none
 	latencies      bool
 	flooded        bool
+	flushes        bool // twice the gain, at most
 	waking, taken  float64
 	calls          func()
 }
@@ -48,6 +49,8 @@ func (p *program) Understood(simulate.Outcome) bool { return true }
 
 func (p *program) Flooded() bool { return p.flooded }
 
+func (p *program) Flushes(c simulate.Change) bool { return p.flushes && len(c.Faster) > 0 }
+
 func (p *program) Waking() float64 { return p.waking }
 
 func (p *program) Taken() float64 { return p.taken }
@@ -59,6 +62,9 @@ func (p *program) Run(c simulate.Change) simulate.Outcome {
 	by, wrong := 0.0, (1+p.shift)*simulate.Slowdown(c.Device.CPU)
 	for _, f := range c.Faster {
 		if f.Unit.Stacks[0] && !c.Held {
+			by += f.By
+		}
+		if f.Unit.Stacks[0] && c.Flushes {
 			by += f.By
 		}
 	}

@@ -57,8 +57,9 @@ type measured struct {
 
 // orUpTo is a gain that may be anything between two.
 func (m measured) orUpTo(other measured) measured {
-	m.between = math.Abs(m.gain-other.gain) / 2
-	m.gain = (m.gain + other.gain) / 2
+	low := min(m.gain-m.between, other.gain-other.between)
+	high := max(m.gain+m.between, other.gain+other.between)
+	m.gain, m.between = (low+high)/2, (high-low)/2
 	m.sd = max(m.sd, other.sd)
 	return m
 }

@@ -291,5 +291,7 @@ func (f simulated) Understood(simulate.Outcome) bool { return true }
 
 func (f simulated) Flooded() bool { return false }
 
+func (f simulated) Flushes(simulate.Change) bool { return false }
+
 func (f simulated) Waking() float64 { return 0 }
 func (f simulated) Taken() float64  { return 0 }

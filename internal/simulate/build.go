@@ -47,6 +47,7 @@ type track struct {
 	goroutine int32   // of a thread: what it runs; No
 	carrier   int32   // of a goroutine: the thread that runs it; No
 	carries   bool    // a thread that runs goroutines in this window
+	gave      int32   // of such a thread: the goroutine that it last stopped to run although that could go on; No
 	left      int64   // of such a thread: when its last goroutine left it; No if the thread has waited since
 	parent    int32   // the entity that made it in this window; No
 	made      int32   // how many it has made since it last waited, or visited a point
@@ -87,7 +88,7 @@ func build(m *Machine) []int32 {
 		}
 	}
 	for c := range b.latencies {
-		m.wakeups[c] = quantile(b.latencies[c], 0.5, math.NaN())
+		m.wakeups[c] = midmean(b.latencies[c])
 	}
 	known := m.wakeups[:0:0]
 	for _, l := range m.wakeups {
@@ -124,7 +125,8 @@ func (b *builder) window(i int) {
 	b.tracks = make([]track, len(m.rec.Threads))
 	for t := range b.tracks {
 		b.tracks[t] = track{entity: recording.No, wait: recording.No, last: recording.No, ready: recording.No,
-			core: recording.No, parent: recording.No, goroutine: recording.No, carrier: recording.No, left: recording.No}
+			core: recording.No, parent: recording.No, goroutine: recording.No, carrier: recording.No, left: recording.No,
+			gave: recording.No}
 	}
 	b.cores = make([]coreTrack, len(m.cpus))
 	for c := range b.cores {
@@ -354,7 +356,7 @@ func (b *builder) beginWait(s int32, now int64, place, object int32) {
 	n := int32(len(b.m.waits))
 	w := wait{owner: t.entity, thread: s, window: b.no, place: place, object: object, waker: recording.No,
 		wakeAt: recording.No, began: now, end: now, latency: recording.No, ahead: recording.No, ran: recording.No,
-		gate: recording.No, pool: recording.No}
+		gate: recording.No, pool: recording.No, server: recording.No}
 	if p, ok := b.wakers[meeting{object, s}]; ok && object >= 0 {
 		w.ahead = b.total(p.thread, now) - p.total
 	}

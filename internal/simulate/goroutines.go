@@ -23,6 +23,7 @@ func (b *builder) runs(e *recording.Event, now int64) {
 	}
 	if g := t.goroutine; g >= 0 {
 		b.put(g, e.Thread, now)
+		t.gave = g
 		b.tracks[g].ready = now // until it parks, it can run
 		if e.Condition == recording.Ended {
 			b.over(g, now)
@@ -43,7 +44,10 @@ func (b *builder) runs(e *recording.Event, now int64) {
 	if left := t.left; left >= 0 && !g.idle {
 		found = min(now, max(left, g.ready)) // the thread went from one to the next: that is work
 	}
-	t.goroutine, g.carrier = e.Other, e.Thread
+	if g.last >= 0 && t.gave >= 0 {
+		b.m.waits[g.last].handed = b.m.waits[g.last].waker == t.gave
+	}
+	t.goroutine, g.carrier, t.gave = e.Other, e.Thread, recording.No
 	g.owed, t.owed = g.owed+t.owed, 0
 	b.started(e.Other, t.core, found)
 	b.tracks[e.Other].running = t.running
@@ -64,6 +68,7 @@ func (b *builder) park(e *recording.Event, now int64) {
 		return
 	}
 	if g.carrier >= 0 {
+		b.tracks[g.carrier].gave = recording.No
 		b.put(e.Thread, g.carrier, now)
 	} else if c := b.core(e.CPU); c >= 0 && b.cores[c].thread >= 0 {
 		// It has run there since before the window, or since an event that is missing.

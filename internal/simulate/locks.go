@@ -13,13 +13,14 @@ import (
 type lock struct {
 	is      bool
 	barging bool    // a thread that comes may take it before one that was woken for it
-	fair    bool    // Go's: it is handed over to a goroutine that has waited for goPatience
+	fair    bool    // Go's: it is handed over while goroutines starve, see goPatience
 	hold    float64 // ns that threads run while they hold it, the median
 }
 
-// Go's lock, as in names of functions. A sync.Mutex may be taken by whoever comes first, unless the goroutine that has
-// waited for longest has done so for goPatience (starvationThresholdNs in package sync): then the one that releases it
-// hands it over, and its thread runs that goroutine at once.
+// Go's lock, as in names of functions. A sync.Mutex may be taken by the first to come, until a goroutine that was
+// woken for it finds it taken, and has waited for goPatience (starvationThresholdNs in package sync). From then on it
+// is handed over to the one that has waited for longest, which the thread of the one that releases it runs at once;
+// until a goroutine gets it that nobody waits behind, or that has waited for less.
 const (
 	goMutex    = "sync.(*Mutex)."
 	goPatience = 1e6
@@ -39,31 +40,24 @@ type uses struct {
 }
 
 // tryLocks writes acquisitions and releases into the programs, in place of waits and wake-ups. A lock must do in the
-// simulation what was recorded; where it does not, the object was none, or most of its operations are not in the
-// recording. Then it keeps the recorded order: as a barrier if it can be one, or as signals.
+// simulation what was recorded, without threads that wait for each other; where it does not, the object was none, or
+// most of its operations are not in the recording. Then it keeps the recorded order: as a barrier if it can be one, or
+// as signals.
 func (m *Machine) tryLocks(lists [][]int32, unsure []int32) {
-	before := make([][][]action, len(m.windows))
-	for i := range m.windows {
-		for j := range m.windows[i].entities {
-			before[i] = append(before[i], m.windows[i].entities[j].actions)
-		}
-	}
+	before := m.programs()
 	h := m.measureHolds(lists)
-	name, with := "", 0.0
+	why := ""
 	for _, hidden := range []bool{true, false} {
 		share := m.writeLocks(h, hidden)
 		m.couple()
-		if name, with = m.deviation().Worst(); math.Abs(with) <= goodLock {
+		ok := false
+		if ok, why = m.explains(); ok {
 			m.doubtLocks(share, hidden)
 			m.sortSamples()
 			return
 		}
 		m.pieces = m.pieces[:0]
-		for i := range m.windows {
-			for j := range m.windows[i].entities {
-				m.windows[i].entities[j].actions = before[i][j]
-			}
-		}
+		m.restore(before)
 	}
 	if m.dropSmall(lists, unsure) {
 		if slices.ContainsFunc(m.locks, func(l lock) bool { return l.is }) {
@@ -77,8 +71,37 @@ func (m *Machine) tryLocks(lists [][]int32, unsure []int32) {
 	for _, o := range unsure {
 		m.gateBarrier(lists[o])
 	}
-	m.doubts = append(m.doubts, fmt.Sprintf("locks do not explain the recording (%s %.0f%% off): "+
-		"threads get them in the recorded order", name, 100*math.Abs(with)))
+	m.doubts = append(m.doubts, "locks do not explain the recording ("+why+"): threads get them in the recorded order")
+}
+
+// programs are the actions of all entities, by window.
+func (m *Machine) programs() [][][]action {
+	all := make([][][]action, len(m.windows))
+	for i := range m.windows {
+		for j := range m.windows[i].entities {
+			all[i] = append(all[i], m.windows[i].entities[j].actions)
+		}
+	}
+	return all
+}
+
+// restore lets entities have other programs.
+func (m *Machine) restore(programs [][][]action) {
+	for i := range m.windows {
+		for j := range m.windows[i].entities {
+			m.windows[i].entities[j].actions = programs[i][j]
+		}
+	}
+}
+
+// explains reports whether what was inferred of objects lets the simulation do what was recorded; otherwise why not.
+func (m *Machine) explains() (ok bool, why string) {
+	d := m.deviation()
+	what, by := d.Worst()
+	if d.Stuck {
+		return false, "all threads wait for each other"
+	}
+	return math.Abs(by) <= goodLock, fmt.Sprintf("%s %.0f%% off", what, 100*math.Abs(by))
 }
 
 // smallPart is which part of the time threads wait for a lock that does not matter.
@@ -121,8 +144,8 @@ func (m *Machine) doubtLocks(share float64, written bool) {
 		"and are not in the recording: %s", 100*share, what))
 }
 
-// goodLock is how far the simulation may be off with locks, which is 0 without them, as all keep the recorded order. It
-// is less than Bound: with other changes this error comes on top of others.
+// goodLock is how far the simulation may be off with locks or servers, which is 0 without them, as all keep the
+// recorded order. It is less than Bound: with other changes this error comes on top of others.
 const goodLock = 0.05
 
 // observed is what was seen between two operations of a thread at a lock.
@@ -166,9 +189,25 @@ func (m *Machine) measureHolds(lists [][]int32) map[meeting]uses {
 			l.hold = quantile(all[o], 0.5, 0)
 		}
 		l.barging = m.barges(lists[o])
-		l.fair = len(lists[o]) > 0 && m.mentions(m.waits[lists[o][0]].place, goMutex)
+		if l.fair = m.mentions(m.usualPlace(lists[o], func(w *wait) int32 { return w.place }), goMutex); l.fair {
+			m.findStarving(int32(o), lists[o])
+		}
 	}
 	return found
+}
+
+// findStarving finds windows in which one of Go's locks was handed over when it was first let go.
+func (m *Machine) findStarving(o int32, list []int32) {
+	last := int32(recording.No)
+	for _, n := range list {
+		if w := &m.waits[n]; w.window != last {
+			last = w.window
+			at := &m.windows[last].starving
+			if w.handed && !slices.Contains(*at, o) {
+				*at = append(*at, o)
+			}
+		}
+	}
 }
 
 // observe looks at what threads do between their operations at locks.
@@ -254,7 +293,7 @@ func (m *Machine) isOutside(a action) bool {
 // releases its lock, and other waits of this kind while a lock is held are asking for a deadlock.
 func (m *Machine) letsGo(a action) bool {
 	if a.deed != doWait {
-		return false
+		return a.deed == doTake
 	}
 	w := &m.waits[a.of]
 	return w.object >= 0 && !m.locks[w.object].is && (w.ends == byWake || w.ends == never)

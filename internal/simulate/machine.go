@@ -23,16 +23,18 @@ type Machine struct {
 	visits   []visit
 	locks    []lock // by the number of the object
 	pools    int
+	servers  int
 	room     []int           // by pool: how many wake-ups givers can be ahead of takers
-	wakeups  [causes]float64 // ns that an idle core takes to run a thread, the median, by the cause
+	wakeups  [causes]float64 // ns that an idle core takes to run a thread, the midmean, by the cause
 	slice    float64         // ns that a thread keeps a core which others want
 	protect  float64         // ns that a thread keeps a core at least, whoever wakes up
 	was      Outcome         // as recorded
 	meetings int             // waits that other entities ended
 	taken    float64         // see Taken
 	flooded  bool            // a thread always has a request of somebody outside to answer
-	looks    int             // at actions, that findOutside may still take
-	writes   int             // of waits for something outside, likewise
+	flushes  []flush
+	looks    int // at actions, that findOutside may still take
+	writes   int // of waits for something outside, likewise
 	doubts   []string
 	unknown  []string  // why nothing that it says of changes is to be believed
 	runs     sync.Pool // of *run: their buffers
@@ -50,8 +52,9 @@ type window struct {
 	entities []entity
 	coupled  int     // entities that wake or wait for others
 	loose    int     // entities that begin again
+	starving []int32 // locks of Go that are handed over when the window begins
 	takers   []int32 // by pool: how many entities take something there
-	mixed    []bool  // by point: requests end in entities that take from a pool, so they may end in others than recorded
+	mixed    []bool  // by point: requests end in entities that take what there is, so they may end in others than recorded
 }
 
 // entity is a thread or a goroutine.
@@ -95,6 +98,8 @@ const (
 	doFork                // of: an entity
 	doAcquire             // of: an object that is a lock
 	doRelease             // of: the same
+	doTake                // of: the server that takes a request
+	doAnswer              // of: the wait of the client that got this answer in the recording
 	doNothing
 )
 
@@ -127,6 +132,7 @@ func New(r *recording.Recording) (*Machine, error) {
 	m.findPolls()
 	m.findOutside()
 	m.findSpins()
+	m.findFlushes()
 	m.runs.New = func() any { return &run{} }
 	m.inferObjects(ops)
 	m.couple()
@@ -235,10 +241,10 @@ func (m *Machine) couple() {
 		for j := range w.entities {
 			for _, a := range w.entities[j].actions {
 				switch a.deed {
-				case doWake:
+				case doWake, doAnswer:
 					w.entities[j].coupled = true
 					w.entities[m.waits[a.of].owner].coupled = true
-				case doAcquire, doRelease:
+				case doAcquire, doRelease, doTake:
 					w.entities[j].coupled = true
 				case doFork: // it cannot begin again, but with the one that makes it
 					w.entities[j].coupled = true
@@ -266,6 +272,7 @@ func (m *Machine) findTakers(w *window) {
 	for j := range w.entities {
 		e := &w.entities[j]
 		e.gives, e.takes = recording.No, recording.No
+		serves := false
 		for _, a := range e.actions {
 			switch {
 			case a.deed == doWake && m.waits[a.of].pool >= 0:
@@ -273,10 +280,12 @@ func (m *Machine) findTakers(w *window) {
 			case a.deed == doWait && m.waits[a.of].pool >= 0 && m.waits[a.of].pool != e.takes:
 				e.takes = m.waits[a.of].pool
 				w.takers[e.takes]++
+			case a.deed == doTake:
+				serves = true
 			}
 		}
 		for _, a := range e.actions {
-			if a.deed == doVisit && e.takes >= 0 && m.visits[a.of].begin >= 0 {
+			if a.deed == doVisit && (serves || e.takes >= 0) && m.visits[a.of].begin >= 0 {
 				w.mixed[m.visits[a.of].point] = true
 			}
 		}

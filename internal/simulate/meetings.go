@@ -22,6 +22,9 @@ func (r *run) wait(i, n int32) bool {
 		r.wake(j)
 	}
 	a.pos++
+	if w.server >= 0 {
+		return r.ask(i, n)
+	}
 	part, slower := r.part(w), r.device.of(w)
 	switch w.ends {
 	case after:
@@ -187,6 +190,7 @@ func (r *run) acquire(i, o int32) bool {
 		l.queue = append(l.queue, i)
 	} else {
 		l.queue = slices.Insert(l.queue, 0, i)
+		l.starving = l.starving || r.now-a.asked >= goPatience
 	}
 	r.block(i, queued)
 	return false
@@ -205,9 +209,10 @@ func (r *run) release(i, o int32) {
 	next, is := l.queue[0], &r.m.locks[o]
 	hands := !is.barging
 	if is.fair {
-		hands = r.now-r.ents[next].asked >= goPatience
+		hands = l.starving
 	}
 	if hands {
+		l.starving = l.starving && len(l.queue) > 1 && r.now-r.ents[next].asked >= goPatience
 		l.owner = next
 		r.ents[next].pos++
 		r.ents[next].asked = math.NaN()
@@ -284,6 +289,9 @@ func (r *run) unstall() bool {
 		r.late[gate] = without(r.ents, r.late[gate], best)
 	case do.deed == doAcquire:
 		r.locks[do.of].owner = best
+	case do.deed == doTake:
+		r.servers[do.of].sleeps = recording.No
+		a.pos++
 	case do.deed == doWake && r.m.waits[do.of].pool >= 0:
 		a.pos++
 		r.giveToPool(&r.pools[r.m.waits[do.of].pool], &r.m.waits[do.of])

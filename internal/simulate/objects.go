@@ -2,6 +2,7 @@ package simulate
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"whatif/internal/recording"
@@ -62,7 +63,7 @@ func (m *Machine) inferObjects(ops []int32) {
 		}
 	}
 	m.locks = make([]lock, len(lists))
-	var unsure, others []int32
+	var unsure, others, queues []int32
 	anyLock := false
 	for o, list := range lists {
 		what, sure := m.infer(int32(o), list)
@@ -72,6 +73,7 @@ func (m *Machine) inferObjects(ops []int32) {
 		switch what {
 		case queue:
 			m.gateQueue(list)
+			queues = append(queues, int32(o))
 		case pool:
 			m.gatePool(list)
 		case barrier:
@@ -84,6 +86,8 @@ func (m *Machine) inferObjects(ops []int32) {
 			}
 		}
 	}
+	served := m.tryServers(lists, queues)
+	others = slices.DeleteFunc(others, func(o int32) bool { return slices.Contains(served, o) })
 	m.findLatches(others)
 	if anyLock {
 		m.tryLocks(lists, unsure)
@@ -99,11 +103,11 @@ func (m *Machine) infer(o int32, list []int32) (what meaning, sure bool) {
 	if len(list) < fewOps {
 		return signal, true
 	}
-	first := &m.waits[list[0]]
+	place := m.usualPlace(list, func(w *wait) int32 { return w.place })
 	switch {
-	case m.mentions(first.place, "barrier"):
+	case m.mentions(place, "barrier"):
 		return barrier, true
-	case m.mentions(first.place, "mutex", "lll_lock", "rwlock", "spin_lock", goMutex):
+	case m.mentions(place, "mutex", "lll_lock", "rwlock", "spin_lock", goMutex):
 		return mutex, true
 	}
 	f := m.rounds(list)
@@ -113,23 +117,82 @@ func (m *Machine) infer(o int32, list []int32) (what meaning, sure bool) {
 	}
 	if f.both && (kind == recording.Unknown || kind == recording.Futex) {
 		switch {
-		case !m.mentions(first.place, "cond_", "sem_"):
+		case !m.mentions(place, "cond_", "sem_"):
 			return m.barrierOrMutex(f, list)
 		case f.always():
 			return barrier, true // made of a condition
 		}
 	}
-	if f.takers > 1 && !f.both && !f.bursts() {
+	if f.takers > 1 && !f.both && !f.bursts() && !m.asked(list) {
 		return pool, true
 	}
 	return queue, true
 }
 
+// usualPlace returns one of the places at which most of some waits are, as far as their stacks tell: a few may be
+// wrong, as those of threads that waited already when a window began.
+func (m *Machine) usualPlace(list []int32, of func(*wait) int32) int32 {
+	times, best, at := map[int32]int{}, 0, int32(recording.No)
+	for _, n := range list {
+		place := of(&m.waits[n])
+		if place < 0 || m.rec.Places[place].Stack < 0 {
+			continue
+		}
+		stack := m.rec.Places[place].Stack
+		if times[stack]++; times[stack] > best {
+			best, at = times[stack], place
+		}
+	}
+	return at
+}
+
+// asked reports whether each thread that somebody lets go on at an object mostly meets the same one elsewhere, too,
+// where the others do not: it has asked, and gets its own answer. So it matters which of them goes on.
+func (m *Machine) asked(list []int32) bool {
+	takers, givers := map[int32]bool{}, map[int32]bool{}
+	for _, n := range list {
+		takers[m.waits[n].thread], givers[m.waits[n].waker] = true, true
+	}
+	type answers struct {
+		taker  int32
+		n      int
+		shared bool
+	}
+	at := map[int32]*answers{} // by object
+	for i := range m.waits {
+		w := &m.waits[i]
+		if w.ends != byWake || w.object < 0 || w.object == m.waits[list[0]].object {
+			continue
+		}
+		taker := w.thread
+		if givers[w.thread] {
+			taker = w.waker
+		} else if !givers[w.waker] {
+			continue
+		}
+		switch a := at[w.object]; {
+		case !takers[taker]:
+		case a == nil:
+			at[w.object] = &answers{taker: taker, n: 1}
+		default:
+			a.shared = a.shared || a.taker != taker
+			a.n++
+		}
+	}
+	n := 0
+	for _, a := range at {
+		if !a.shared {
+			n += a.n
+		}
+	}
+	return 2*n > len(list)
+}
+
 // barrierOrMutex decides about an object at which the same threads wait and wake others. At a barrier, each wakes all
 // that wait, and the same threads meet each time. At a mutex, each wakes one, whoever waits.
 func (m *Machine) barrierOrMutex(f rounds, list []int32) (what meaning, sure bool) {
-	w := &m.waits[list[0]]
-	waitAt, wakeAt := m.function(w.place), m.function(w.wakeAt)
+	waitAt := m.function(m.usualPlace(list, func(w *wait) int32 { return w.place }))
+	wakeAt := m.function(m.usualPlace(list, func(w *wait) int32 { return w.wakeAt }))
 	always := f.always()
 	switch {
 	case always && f.size > 2:

@@ -254,6 +254,7 @@ func (m *Machine) outsideWait(s source, window, j int, w wait) action {
 	w.owner, w.thread, w.window, w.place = int32(j), s.thread, int32(window), s.place
 	w.object, w.waker, w.by, w.wakeAt = recording.No, recording.No, recording.No, recording.No
 	w.latency, w.ahead, w.ran, w.gate, w.pool = recording.No, recording.No, recording.No, recording.No, recording.No
+	w.server = recording.No
 	w.class, w.cause, w.began = recording.Net, recording.ByStranger, w.end
 	m.waits = append(m.waits, w)
 	return action{doWait, int32(len(m.waits) - 1)}

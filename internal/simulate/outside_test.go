@@ -153,3 +153,20 @@ func TestClients(t *testing.T) {
 		}
 	}
 }
+
+// TestStandstill: a server is asked by the clock, and the whole machine stands still once.
+func TestStandstill(t *testing.T) {
+	const n = 2000
+	service := drawn(rand.New(rand.NewPCG(1, 3)), n, 0.8, false)
+	tape := newTape(1, 1, 1, 1)
+	tape.state(0, 0, recording.Running, recording.No)
+	end := aServer(service, asking{think: 1.2, scatter: 0.1, pace: true}, tape)
+	for i := range tape.events {
+		if e := &tape.events[i]; e.Time > int64(end/2*1e6) {
+			e.Time += 30e6
+		}
+	}
+	m := tape.machine(t, end+30)
+	faithful(t, m)
+	near(t, m, tape.unit(0), 0.5, 0, 3, "30 ms")
+}

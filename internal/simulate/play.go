@@ -2,6 +2,7 @@ package simulate
 
 import (
 	"math"
+	"slices"
 
 	"whatif/internal/recording"
 )
@@ -30,6 +31,7 @@ type run struct {
 	got     []int32 // by wait: how many of the wake-ups that it needs have happened
 	late    []int32 // by wait: the first waker that waits until it has begun; No
 	pools   []poolState
+	servers []serverState
 	locks   []lockState
 	cores   []core
 	visited []float64   // by visit: when it was; NaN: not yet
@@ -72,7 +74,7 @@ const (
 	active               // it has a core
 	asleep               // it waits for a wake-up
 	stopped              // it waits at a gate
-	queued               // it waits for a lock or in a pool
+	queued               // it waits for a lock, in a pool, or for a request
 )
 
 // Flags of waits.
@@ -88,10 +90,18 @@ type poolState struct {
 	takers, blocked []int32
 }
 
+// serverState is what a server does.
+type serverState struct {
+	asking  []int32 // clients of which it has not taken the request, the first one first
+	current int32   // the client of the request that it has taken; No
+	sleeps  int32   // the server's entity, while it waits for a request; No
+}
+
 // lockState is which entity has a lock, and which ones wait for it.
 type lockState struct {
-	owner int32
-	queue []int32
+	owner    int32
+	queue    []int32
+	starving bool // Go's lock: it is handed over
 }
 
 // eventKind is what happens at a simulated moment.
@@ -124,14 +134,9 @@ func (r *run) prepare(m *Machine, c Change) {
 	r.waiting = r.waiting[:0]
 	var gain []float64
 	for _, f := range c.Faster {
-		for i, in := range f.Unit.Stacks {
-			if in && i < len(m.rec.Stacks) {
-				if gain == nil {
-					r.gain = grow(r.gain, len(m.rec.Stacks))
-					gain = r.gain
-				}
-				gain[i] = 1 - (1-gain[i])*(1-f.By)
-			}
+		if gain == nil && slices.Contains(f.Unit.Stacks, true) {
+			r.gain = grow(r.gain, len(m.rec.Stacks))
+			gain = gains(r.gain, c.Faster)
 		}
 		if f.Unit.Classes != [recording.Classes]bool{} {
 			r.waiting = append(r.waiting, f)
@@ -152,6 +157,9 @@ func (r *run) prepare(m *Machine, c Change) {
 		}
 	}
 	r.device.stretch(r.lengths)
+	if c.Flushes && gain != nil {
+		m.shorten(gain, r.lengths)
+	}
 	r.flags = grow(r.flags, len(m.waits))
 	r.got = grow(r.got, len(m.waits))
 	r.late = grow(r.late, len(m.waits))
@@ -190,9 +198,16 @@ func (r *run) reset(w *window, out *WindowOutcome) {
 			needed: true}
 	}
 	r.pools = grow(r.pools, r.m.pools)
+	r.servers = grow(r.servers, r.m.servers)
+	for i := range r.servers {
+		r.servers[i].current, r.servers[i].sleeps = recording.No, recording.No
+	}
 	r.locks = grow(r.locks, len(r.m.locks))
 	for i := range r.locks {
 		r.locks[i].owner = recording.No
+	}
+	for _, o := range w.starving {
+		r.locks[o].starving = true
 	}
 	r.cores = grow(r.cores, r.ncores)
 	for i := range r.cores {
@@ -410,6 +425,11 @@ func (r *run) act(i int32) bool {
 		}
 	case doAcquire:
 		return r.acquire(i, do.of)
+	case doTake:
+		return r.take(i, do.of)
+	case doAnswer:
+		r.answer(i, do.of)
+		return true
 	case doRelease:
 		r.release(i, do.of)
 	}

@@ -15,7 +15,8 @@
 // The files say what they answer: build.go, goroutines.go (what did each thread do, in which order?), segments.go
 // (which share of a stretch of code is in a unit?), waits.go (what ends a wait, and when?), outside.go (when does
 // the next request come?), objects.go, gates.go,
-// locks.go (what does an object make threads wait for?), cores.go (which thread gets which core?), polls.go (what
+// locks.go (what does an object make threads wait for?), servers.go (which client is answered next?), flushes.go (which
+// threads are interrupted?), cores.go (which thread gets which core?), polls.go (what
 // can nobody know?), play.go (the simulation), meetings.go (how do threads wait for each other in it?), device.go (what
 // takes longer on another machine?), check.go (does it agree with the recording?).
 //
@@ -52,11 +53,12 @@ type Faster struct {
 
 // Change is what is different in a simulated run.
 type Change struct {
-	Faster []Faster // a stack in several units gets the effects of all, one after the other
-	Cores  int      // 0: as many as recorded
-	Device Device   // the units of Faster are faster on top of it
-	Held   bool     // where Flooded says so: requests come no sooner than they did
-	Costs  bool     // with what recording took of the threads' time, as it was recorded
+	Faster  []Faster // a stack in several units gets the effects of all, one after the other
+	Cores   int      // 0: as many as recorded
+	Device  Device   // the units of Faster are faster on top of it
+	Held    bool     // where Flooded says so: requests come no sooner than they did
+	Flushes bool     // where Flushes says so: threads gain as much as they can from fewer interrupts by others
+	Costs   bool     // with what recording took of the threads' time, as it was recorded
 }
 
 // Outcome is what a simulated run did.

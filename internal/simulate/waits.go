@@ -43,6 +43,8 @@ type wait struct {
 	asks    int32   // answered: the visit after which it ends,
 	delay   float64 // and how long after it
 	pool    int32   // the queue whose wake-ups end any wait; No: it has its own
+	handed  bool    // a goroutine's: the thread of the one that ended it ran this one at once
+	server  int32   // that it asks for an answer; No
 }
 
 // length returns how long the wait was.
@@ -58,49 +60,47 @@ type source struct {
 // fewPeriods is how many periods a thread must be seen in, so that the slope in periodic means something.
 const fewPeriods = 8
 
+// cycle is the time from the end of one wait to the begin and to the end of the next one.
+type cycle struct{ busy, all float64 }
+
 // periodic reports whether the moments at which waits end are independent of what the thread does between them. It is
 // the slope of (end to end) against (end to the next begin): 1 if the length of the wait is given, 0 if the moment of
-// its end is. Least squares; the slope must be two standard errors from one half. Waits between which there were more
-// requests that ended none are longer apart for that reason: only those are compared between which there were equally
-// many.
+// its end is. Least squares without outliers; the slope must be two standard errors from one half. Waits between which
+// there were more requests that ended none are longer apart for that reason: only those are compared between which
+// there were equally many.
 func (m *Machine) periodic(list []arrival) (yes, unsure bool) {
-	type group struct{ x, y []float64 }
-	groups := map[int]*group{}
+	groups := map[int][]cycle{}
 	var skips []int
-	n, my := 0.0, 0.0
 	for k := 1; k < len(list); k++ {
 		a, b := &m.waits[list[k-1].wait], &m.waits[list[k].wait]
 		if a.window == b.window && !a.inVain(b) {
-			g := groups[list[k].skipped]
-			if g == nil {
-				g = &group{}
-				groups[list[k].skipped] = g
-				skips = append(skips, list[k].skipped)
+			skipped := list[k].skipped
+			if groups[skipped] == nil {
+				skips = append(skips, skipped)
 			}
-			g.x = append(g.x, float64(b.began-a.end))
-			g.y = append(g.y, float64(b.end-a.end))
-			my += float64(b.end - a.end)
-			n++
+			groups[skipped] = append(groups[skipped], cycle{float64(b.began - a.end), float64(b.end - a.end)})
 		}
+	}
+	n, free, sum := 0.0, -1.0, 0.0
+	var sxx, sxy, syy float64
+	for _, skipped := range skips {
+		x, y := usual(groups[skipped])
+		if len(x) < fewPeriods {
+			continue // too few to tell outliers
+		}
+		mx, my := mean(x), mean(y)
+		for i := range x {
+			sxx += (x[i] - mx) * (x[i] - mx)
+			sxy += (x[i] - mx) * (y[i] - my)
+			syy += (y[i] - my) * (y[i] - my)
+		}
+		n, sum = n+float64(len(x)), sum+my*float64(len(x))
+		free += float64(len(x)) - 1
 	}
 	if n < fewPeriods {
 		return false, false
 	}
-	my /= n
-	var sxx, sxy, syy float64
-	for _, skipped := range skips {
-		g := groups[skipped]
-		mx, my := mean(g.x), mean(g.y)
-		for i := range g.x {
-			sxx += (g.x[i] - mx) * (g.x[i] - mx)
-			sxy += (g.x[i] - mx) * (g.y[i] - my)
-			syy += (g.y[i] - my) * (g.y[i] - my)
-		}
-	}
-	free := n - 1 - float64(len(skips))
-	if free < 1 {
-		return false, false
-	}
+	my := sum / n
 	if math.Sqrt(sxx/n) < 1e-6*my {
 		return false, false // the thread does the same each time: what ends its waits cannot be told, and is the same
 	}
@@ -109,6 +109,31 @@ func (m *Machine) periodic(list []arrival) (yes, unsure bool) {
 	// Very irregular ends (a queue of requests) make a slope with a large error: no period, and no doubt either.
 	irregular := math.Sqrt(syy/n) > my/2
 	return slope+2*err < 0.5, !irregular && math.Abs(slope-0.5) <= 2*err
+}
+
+// usual leaves out cycles that are outliers in either time: beyond the outer fences of Tukey (1977), three times the
+// distance between the quartiles away from these. If the whole machine stands still once, both times of that cycle
+// are long, and in a sum of squares it alone would outweigh thousands of others.
+func usual(list []cycle) (busy, all []float64) {
+	fences := func(of func(cycle) float64) (low, high float64) {
+		var x []float64
+		for _, c := range list {
+			x = append(x, of(c))
+		}
+		low, high = quantile(x, 0.25, 0), quantile(x, 0.75, 0)
+		if low == high {
+			return math.Inf(-1), math.Inf(1) // mostly the same: what differs is all there is to learn from
+		}
+		return low - 3*(high-low), high + 3*(high-low)
+	}
+	lowBusy, highBusy := fences(func(c cycle) float64 { return c.busy })
+	low, high := fences(func(c cycle) float64 { return c.all })
+	for _, c := range list {
+		if c.busy >= lowBusy && c.busy <= highBusy && c.all >= low && c.all <= high {
+			busy, all = append(busy, c.busy), append(all, c.all)
+		}
+	}
+	return busy, all
 }
 
 // soonAgain is within how many ns of running a thread goes back to sleep that was woken for nothing, such as one that
@@ -129,6 +154,16 @@ func mean(x []float64) float64 {
 		sum += v
 	}
 	return sum / float64(len(x))
+}
+
+// midmean returns the mean of the middle half of a list, and sorts it; NaN if it is empty. Where half of the values are
+// of one kind, and half of another, it is between them; a median is one of them.
+func midmean(x []float64) float64 {
+	if len(x) == 0 {
+		return math.NaN()
+	}
+	slices.Sort(x)
+	return mean(x[len(x)/4 : max(1, len(x)-len(x)/4)])
 }
 
 // quantile returns a quantile of a list, and sorts it; otherwise if it is empty.

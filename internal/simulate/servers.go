@@ -1,0 +1,291 @@
+package simulate
+
+import (
+	"slices"
+
+	"whatif/internal/recording"
+)
+
+// A server answers several clients, each at an object of its own, a socket mostly. While it is busy, requests come
+// unseen: they end no wait. Its program would answer the same clients in the recorded order, also those that have not
+// asked yet. So its program is written anew: it takes the request that came first, works, and answers that client. A
+// client asks by waiting for its answer.
+
+// server is a thread that answers others, and these.
+type server struct {
+	thread  int32
+	clients map[int32]int32 // the object at which each of them waits
+	// Waits of clients after which these waited again at once, and the next ones: the server had taken the request, which
+	// made room in the client's socket.
+	vain map[int32]int32
+}
+
+// leastClients is how many clients a thread must have that is a server: of one, the program says when it is answered.
+const leastClients = 2
+
+// tryServers finds servers, and writes their programs anew if the simulation then still does what was recorded. It
+// returns the objects at which their clients wait.
+func (m *Machine) tryServers(lists [][]int32, queues []int32) (objects []int32) {
+	all := m.findServers(lists, queues)
+	if len(all) == 0 {
+		return nil
+	}
+	waits, was := slices.Clone(m.waits), slices.Clone(m.was.Windows)
+	programs := m.programs()
+	for i, s := range all {
+		for _, o := range s.clients {
+			objects = append(objects, o)
+		}
+		m.writeServer(int32(i), s)
+	}
+	m.servers = len(all)
+	m.couple()
+	if ok, _ := m.explains(); ok {
+		return objects
+	}
+	m.waits, m.was.Windows, m.servers = waits, was, 0
+	m.restore(programs)
+	return nil
+}
+
+// findServers finds threads that let several others go on, each at an object where nobody else does anything, and that
+// do so to those that waited when they began with it.
+func (m *Machine) findServers(lists [][]int32, queues []int32) (all []*server) {
+	of := map[int32]*server{}
+	var order []int32
+	for _, o := range queues {
+		first := &m.waits[lists[o][0]]
+		if slices.ContainsFunc(lists[o], func(n int32) bool {
+			return m.waits[n].thread != first.thread || m.waits[n].waker != first.waker
+		}) {
+			continue
+		}
+		s := of[first.waker]
+		if s == nil {
+			s = &server{thread: first.waker, clients: map[int32]int32{}, vain: map[int32]int32{}}
+			of[first.waker] = s
+			order = append(order, first.waker)
+		}
+		if _, twice := s.clients[first.thread]; twice {
+			continue
+		}
+		s.clients[first.thread] = o
+		m.findVain(s, lists[o])
+	}
+	for _, thread := range order {
+		if s := of[thread]; len(s.clients) >= leastClients && m.answers(s) {
+			all = append(all, s)
+		}
+	}
+	return all
+}
+
+// findVain finds waits of one client that no answer ended. If it often waits again at once, and once more at once,
+// it has asked again at once.
+func (m *Machine) findVain(s *server, list []int32) {
+	var pairs, ends []int32
+	chains := 0
+	for i, n := range list[1:] {
+		before := list[i]
+		a, b := &m.waits[before], &m.waits[n]
+		switch {
+		case a.window != b.window || !a.inVain(b):
+		case len(ends) > 0 && ends[len(ends)-1] == before:
+			chains++
+		default:
+			pairs, ends = append(pairs, before), append(ends, n)
+		}
+	}
+	for i, before := range pairs {
+		if 2*chains < len(pairs) {
+			s.vain[before] = ends[i]
+		}
+	}
+}
+
+// answers reports whether clients of a server had mostly asked when it began to work for them: after the answer before,
+// or when one woke it, which then is the one that gets the answer. Where a client shares a core with the server it may
+// come to wait a little later.
+func (m *Machine) answers(s *server) bool {
+	good, bad := 0, 0
+	for i := range m.windows {
+		for j := range m.windows[i].entities {
+			if m.windows[i].entities[j].thread != s.thread {
+				continue
+			}
+			start, asked := int64(recording.No), int32(recording.No)
+			for _, a := range m.windows[i].entities[j].actions {
+				switch w := m.waitOf(a); {
+				case w == nil:
+				case a.deed == doWait && s.asks(w):
+					if asked >= 0 { // it has waited for two
+						bad++
+					}
+					start, asked = w.end, w.waker
+				case a.deed == doWake && s.answers(w):
+					switch {
+					case start < 0:
+					case asked == w.thread || asked < 0 && w.began <= start:
+						good++
+					default:
+						bad++
+					}
+					start, asked = w.end, recording.No
+					if _, vain := s.vain[a.of]; vain {
+						asked = w.thread // it was heard
+					}
+				}
+			}
+		}
+	}
+	return good >= fewOps && 5*bad <= good+bad
+}
+
+// waitOf returns the wait of an action that begins or ends one; otherwise nil.
+func (m *Machine) waitOf(a action) *wait {
+	if a.deed != doWait && a.deed != doWake {
+		return nil
+	}
+	return &m.waits[a.of]
+}
+
+// answers reports whether a wait is one of a client for its answer.
+func (s *server) answers(w *wait) bool {
+	o, ok := s.clients[w.thread]
+	return ok && w.object == o && (w.ends == byWake && w.waker == s.thread || w.ends == never)
+}
+
+// asks reports whether a wait is one of the server for a request.
+func (s *server) asks(w *wait) bool {
+	_, ok := s.clients[w.waker]
+	return ok && w.thread == s.thread && w.ends == byWake
+}
+
+// writeServer writes the programs of a server and its clients anew.
+func (m *Machine) writeServer(no int32, s *server) {
+	for i := range m.windows {
+		for j := range m.windows[i].entities {
+			e := &m.windows[i].entities[j]
+			if _, ok := s.clients[e.thread]; ok {
+				e.actions = m.clientOf(no, s, e.actions, &m.was.Windows[i])
+			} else if e.thread == s.thread {
+				e.actions = m.serverProgram(no, s, e.actions)
+			}
+		}
+	}
+}
+
+// serverProgram is a server's program: before each answer it takes a request. Where that is not seen, it did so after
+// the answer before; of the first answer in a window, before the window.
+func (m *Machine) serverProgram(no int32, s *server, actions []action) (out []action) {
+	var since []action // the last answer
+	take, first := action{doTake, no}, true
+	took := false
+	for _, a := range actions {
+		w := m.waitOf(a)
+		_, heard := s.vain[a.of]
+		switch {
+		case w != nil && (a.deed == doWait && s.asks(w) || a.deed == doWake && s.answers(w) && heard):
+			if !took {
+				since = append(since, take)
+			}
+			took = true
+		case w != nil && a.deed == doWake && s.answers(w):
+			if !took && !first {
+				out = append(out, take)
+			}
+			out = append(append(out, since...), action{doAnswer, a.of})
+			since, took, first = nil, false, false
+		default:
+			since = append(since, a)
+		}
+	}
+	return append(out, since...)
+}
+
+// clientOf is a client's program: its waits ask the server, and it need not wake that.
+func (m *Machine) clientOf(no int32, s *server, actions []action, was *WindowOutcome) (out []action) {
+	begin := -1 // of a wait after which it waited again at once
+	for _, a := range actions {
+		w := m.waitOf(a)
+		if w != nil && a.deed == doWake && s.asks(w) {
+			continue
+		}
+		if w != nil && a.deed == doWait && s.answers(w) {
+			if begin >= 0 {
+				m.joinWaits(out[begin:], w, was)
+				out = out[:begin]
+			}
+			w.server, w.gate = no, recording.No
+			if begin = -1; s.vain[a.of] > 0 {
+				begin = len(out)
+			}
+		} else if begin >= 0 && a.deed != doRun { // it did something in between
+			first := &m.waits[out[begin].of]
+			first.server, first.ends = recording.No, after
+			begin = -1
+		}
+		out = append(out, a)
+	}
+	return out
+}
+
+// ask lets a client wait for its answer. It returns whether it has that.
+func (r *run) ask(i, n int32) bool {
+	if r.flags[n]&ended != 0 {
+		return true
+	}
+	w := &r.m.waits[n]
+	s := &r.servers[w.server]
+	s.asking = append(s.asking, i)
+	r.flags[n] |= open
+	r.set(i, asleep)
+	if w.ends == never {
+		r.finished(i)
+	}
+	if g := s.sleeps; g >= 0 {
+		s.sleeps = recording.No
+		s.next()
+		r.ents[g].pos++
+		r.wake(g)
+	}
+	return false
+}
+
+// next takes the request that came first.
+func (s *serverState) next() {
+	s.current = s.asking[0]
+	s.asking = append(s.asking[:0], s.asking[1:]...)
+}
+
+// take lets a server take a request, or wait for one.
+func (r *run) take(i, no int32) bool {
+	s := &r.servers[no]
+	if len(s.asking) == 0 {
+		s.sleeps = i
+		r.block(i, queued)
+		return false
+	}
+	s.next()
+	r.ents[i].pos++
+	return true
+}
+
+// answer lets the client go on of which a server has taken a request. Where none was seen to be taken it is that of the
+// recording, once that has asked.
+func (r *run) answer(i, n int32) {
+	r.ents[i].pos++
+	s := &r.servers[r.m.waits[n].server]
+	c := s.current
+	s.current = recording.No
+	if c < 0 {
+		if c = r.m.waits[n].owner; !slices.Contains(s.asking, c) {
+			r.flags[n] |= ended
+			return
+		}
+		s.asking = remove(s.asking, c)
+	}
+	k := r.ents[c].wait
+	r.flags[k] = r.flags[k]&^open | ended
+	r.wake(c)
+}
