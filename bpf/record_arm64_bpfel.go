@@ -145,6 +145,8 @@ const (
 	RecordRecordLimitRECORD_MAX_FRAMES RecordRecordLimit = 64
 	RecordRecordLimitRECORD_FRAME_FILE RecordRecordLimit = 48
 	RecordRecordLimitRECORD_FILE_VDSO  RecordRecordLimit = 65535
+	RecordRecordLimitRECORD_GENERATED  RecordRecordLimit = 2147483647
+	RecordRecordLimitRECORD_BYTECODE   RecordRecordLimit = 2147483646
 )
 
 type RecordRecordObject uint32
@@ -182,9 +184,10 @@ type RecordRecordThread struct {
 }
 
 type RecordRecordedProcess struct {
-	_     structs.HostLayout
-	Space uint64
-	Ended uint64
+	_      structs.HostLayout
+	Space  uint64
+	Ended  uint64
+	Number uint64
 }
 
 type RecordRuleBase uint32

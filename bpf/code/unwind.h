@@ -47,6 +47,11 @@ SUBPROGRAM int rule_in(u32 first, u32 n, u32 offset)
 	return rows[low & (MAX_ROWS - 1)].rule;
 }
 
+static __always_inline bool is_interpreter(u32 rule)
+{
+	return rule < MAX_RULES && rules[rule & (MAX_RULES - 1)].kind == RULE_INTERPRETER;
+}
+
 /* A register of the caller: read only when it is needed. */
 struct followed {
 	u64 value;

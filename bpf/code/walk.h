@@ -271,11 +271,6 @@ static __always_inline void keep_address(struct walk *w, const struct code *code
 		leave_trail(w, address);
 }
 
-static __always_inline bool is_interpreter(u32 rule)
-{
-	return rule < MAX_RULES && rules[rule & (MAX_RULES - 1)].kind == RULE_INTERPRETER;
-}
-
 /* The unit of a bytecode, as unit_of_place. */
 SUBPROGRAM u32 unit_of_bytecode(u64 space, u64 bytecode, u64 method)
 {

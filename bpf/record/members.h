@@ -43,6 +43,7 @@ static __always_inline struct recorded_process *add_member(struct task_struct *t
 	struct recorded_process m = { .space = space };
 	u32 tgid = task->tgid;
 
+	m.number = number_in(control.level, task);
 	if (!bpf_map_update_elem(&members, &tgid, &m, BPF_NOEXIST))
 		__sync_fetch_and_add(&member_count, 1);
 	return member_of(task);

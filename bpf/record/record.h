@@ -33,7 +33,11 @@ enum record_kind {
 	/* Questions, and what records refer to: */
 	RECORD_STACK, /* place, at object (address) and stack pointer; frames follow */
 	RECORD_FILE,  /* file number extra is the place that follows */
-	RECORD_TABLE, /* a stack led to a page without a table: the place that follows */
+	/*
+	 * a stack led to a page without a table, or to code without a rule: the place that follows; of a
+	 * bytecode address is that of the method
+	 */
+	RECORD_TABLE,
 	RECORD_KINDS = 16, /* room for so many */
 };
 
@@ -103,10 +107,14 @@ struct record_place {
 
 /*
  * A frame is the number of a file, from FRAME_FILE on, and an offset in it. File 0: an address in
- * no file.
+ * no file. The code that a process has made in memory of no file counts as a file: its place has the
+ * device GENERATED, inode is the number of the address space, and offset is the address. So does
+ * what a Java VM interprets, with the device BYTECODE, and the bytecode's address.
  */
 #define FRAME_FILE 48
 #define FILE_VDSO 0xffffu
+#define GENERATED 0x7fffffff /* these are numbers of the other kernel side, too */
+#define BYTECODE 0x7ffffffe
 
 struct record_stack {
 	struct record r;
@@ -143,14 +151,17 @@ struct record_core {
 
 /* A process of the target. */
 struct recorded_process {
-	u64 space; /* a number of whatif's own, which changes with every exec and fork */
-	u64 ended; /* its last thread has */
+	u64 space;  /* a number of whatif's own, which changes with every exec and fork */
+	u64 ended;  /* its last thread has */
+	u64 number; /* in whatif's namespace */
 };
 
 enum record_limit {
 	RECORD_MAX_FRAMES = RECORD_FRAMES,
 	RECORD_FRAME_FILE = FRAME_FILE,
 	RECORD_FILE_VDSO = FILE_VDSO,
+	RECORD_GENERATED = GENERATED,
+	RECORD_BYTECODE = BYTECODE,
 };
 
 #endif

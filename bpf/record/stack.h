@@ -126,22 +126,27 @@ SUBPROGRAM u32 number_of_file(const struct place *place, u64 address)
 	return number;
 }
 
-/* The rule of a place, or RULES_PENDING. User space is asked once for each page. */
+/*
+ * The rule of a place, or RULES_PENDING. User space is asked once for each page, and once for each
+ * address of generated code.
+ */
 SUBPROGRAM u32 rule_of_code(const struct place *place, u64 address)
 {
 	struct table asked = {}, *known;
 	struct place page;
+	u32 within = 0;
 	long err;
 
 	if (!place)
 		return RULES_UNKNOWN;
 	page = *place;
-	page.offset &= ~(u64)(TABLE_BYTES - 1);
+	if (page.dev != GENERATED && page.dev != BYTECODE) {
+		within = page.offset & (TABLE_BYTES - 1);
+		page.offset -= within;
+	}
 	known = bpf_map_lookup_elem(&tables, &page);
 	if (known)
-		return known->rows ? rule_in(known->first, known->rows,
-					     place->offset & (TABLE_BYTES - 1))
-				   : RULES_PENDING;
+		return known->rows ? rule_in(known->first, known->rows, within) : RULES_PENDING;
 	err = bpf_map_update_elem(&tables, &page, &asked, BPF_NOEXIST);
 	if (err && err != -17 /* EEXIST */)
 		return RULES_UNKNOWN;
@@ -182,10 +187,14 @@ SUBPROGRAM int look_up(u64 space, u64 address, u64 stamp, struct known_address *
 	if (m.vdso) {
 		found->frame = (u64)FILE_VDSO << FRAME_FILE | m.place.offset;
 		found->rule = rule_of_code(&m.place, address);
-	} else if (!m.place.inode) {
-		/* Generated code has frame pointers, or nothing. */
-		found->rule = RULES_FRAME_POINTER;
+	} else if (!m.place.inode && !m.executable) {
+		found->rule = RULES_FRAME_POINTER; /* the stack was followed to no code */
 	} else {
+		if (!m.place.inode) {
+			m.place.inode = space;
+			m.place.offset = address;
+			m.place.dev = GENERATED;
+		}
 		file = number_of_file(&m.place, address);
 		found->frame = file << FRAME_FILE | m.place.offset;
 		found->rule = rule_of_code(&m.place, address);
@@ -207,10 +216,27 @@ struct following {
 	u32 pending; /* or not yet */
 };
 
+/* The frame of the bytecode that the interpreter of a Java VM is at; 0: it is at none. */
+SUBPROGRAM u64 frame_of_bytecode(struct following *f)
+{
+	struct place place = { .dev = BYTECODE };
+	u64 method = 0;
+
+	if (!f)
+		return 0;
+	place.inode = f->space;
+	place.offset = bytecode_of(&f->frame, &method) & ((1ull << FRAME_FILE) - 1);
+	if (!place.offset)
+		return 0;
+	rule_of_code(&place, method); /* for the question */
+	return (u64)number_of_file(&place, method) << FRAME_FILE | place.offset;
+}
+
 SUBPROGRAM int follow_frame(u32 i, struct following *f)
 {
 	struct known_address a = {};
 	struct record_stack *s;
+	u64 bytecode;
 	u32 zero = 0;
 	int step;
 
@@ -221,6 +247,10 @@ SUBPROGRAM int follow_frame(u32 i, struct following *f)
 		return 1;
 	/* A return address may be the first of another line: look before it. */
 	look_up(f->space, f->frame.exact ? f->frame.ip : f->frame.ip - 1, f->stamp, &a);
+	if (is_interpreter(a.rule)) {
+		bytecode = frame_of_bytecode(f);
+		a.frame = bytecode ? bytecode : a.frame;
+	}
 	f->frames = i + 1;
 	/* or the compiler leaves the mask out: i was checked, but the verifier has forgotten it */
 	barrier_var(i);

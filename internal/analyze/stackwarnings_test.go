@@ -49,6 +49,27 @@ func TestStackDoubts(t *testing.T) {
 	}
 }
 
+// TestEarlyElsewhere: samples that came too early in a warm-up, or in experiments that are discarded, say nothing of
+// the result.
+func TestEarlyElsewhere(t *testing.T) {
+	lost := map[string]int64{profile.LossPlace: 100, profile.LossTable: 200}
+	d := &profile.Data{
+		Run: profile.Run{CPUs: 2, Points: []profile.Point{{Name: "p"}}},
+		Experiments: []profile.Experiment{
+			{RealNS: 1e9, Samples: 1000, Losses: lost, SetAside: "ended early"}, {RealNS: 1e9, Samples: 1000},
+		},
+		End: &profile.End{Losses: map[string]int64{profile.LossPlace: 500, profile.LossTable: 700}},
+	}
+	var res Result
+	in := &input{runs: []*profile.Data{d}}
+	in.experimentWarnings(&res)
+	for _, w := range append(res.Warnings, res.Details...) {
+		if w.Code == "early-stacks" || w.Code == "losses" {
+			t.Error(w.Text)
+		}
+	}
+}
+
 // textsOf are the texts of warnings, but for the one that there are no experiments.
 func textsOf(all Warnings) (texts []string) {
 	for _, w := range all {

@@ -374,7 +374,7 @@ func (in *input) countedSamples() (n int64) {
 
 // stackWarnings removes the losses that are samples, and gives them as a share. Unwind tables are
 // read when a stack first needs them, so some early stacks are normal; too many of them are worth a
-// warning.
+// warning. Only those in experiments that count matter: elsewhere nothing was delayed for them.
 func (in *input) stackWarnings(res *Result, losses map[string]int64, samples int64) {
 	const manyEarly = 2 // percent
 	percent := func(lost int64) float64 { return 100 * float64(lost) / float64(max(samples, lost, 1)) }
@@ -382,18 +382,35 @@ func (in *input) stackWarnings(res *Result, losses map[string]int64, samples int
 		res.warningsAbout(n, samples).Add("stacks", "of %s of the samples the callers could not be found: %s %d",
 			percentText(percent(n)), profile.LossStack, n)
 	}
-	early := make(map[string]int)
-	for _, name := range []string{profile.LossTable, profile.LossPlace} {
-		if n := losses[name]; n > 0 {
-			early[name] = int(n)
-		}
-		delete(losses, name)
-	}
-	if x := percent(int64(total(early))); x > manyEarly {
+	early, of := in.earlySamples()
+	delete(losses, profile.LossTable)
+	delete(losses, profile.LossPlace)
+	if x := 100 * float64(total(early)) / float64(max(of, int64(total(early)), 1)); x > manyEarly {
 		res.Warnings.Add("early-stacks", "%s of the samples came too early to be given to any code: %s; "+
 			"a longer run has fewer", percentText(x), list(early))
 	}
 	delete(losses, profile.LossStack)
+}
+
+// earlySamples are the samples that came too early in experiments that count, by why they did, and how many samples
+// these experiments have.
+func (in *input) earlySamples() (early map[string]int, samples int64) {
+	early = make(map[string]int)
+	for _, d := range in.runs {
+		for i := range d.Experiments {
+			e := &d.Experiments[i]
+			if !usable(e) {
+				continue
+			}
+			samples += e.Samples * int64(e.TicksEach())
+			for _, name := range []string{profile.LossTable, profile.LossPlace} {
+				if n := e.Losses[name]; n > 0 {
+					early[name] += int(n)
+				}
+			}
+		}
+	}
+	return early, samples
 }
 
 func percentText(percent float64) string {

@@ -10,7 +10,7 @@ func (d *debugInfo) check() {
 	for _, text := range d.units.missing() {
 		d.rec.warn("debug-info", "%s", text)
 	}
-	for _, text := range d.units.javaDoubts() {
+	for _, text := range d.units.made.javaDoubts() {
 		d.rec.warn("java", "%s", text)
 	}
 }

@@ -15,6 +15,7 @@ import (
 
 	"whatif/internal/code/jit"
 	"whatif/internal/code/symbol"
+	"whatif/internal/code/unwind"
 	"whatif/internal/ledger"
 	"whatif/internal/openfile"
 	"whatif/internal/privilege"
@@ -22,8 +23,17 @@ import (
 )
 
 // generated is the code that processes of the target make while they run, as far as their runtimes write it down in a
-// perf-PID.map or a jitdump. unitTable's mutex guards it.
+// perf-PID.map or a jitdump, or an agent tells of it. The kernel side's questions about it are for answer.
 type generated struct {
+	kernel  codeKernel
+	log     *slog.Logger
+	noAgent bool // see Config.NoJavaAgent
+	// set tells the kernel side what the code at a place is. The process is nil if too many make code.
+	set func(m *maker, p ledger.Place, a madeAnswer) error
+	// met is called when some code has got a name.
+	met func()
+
+	mu       *sync.Mutex // guards all that follows
 	budget   jit.Budget
 	makers   map[makerID]*maker
 	answers  int // of all makers
@@ -35,8 +45,17 @@ type generated struct {
 	doubts   []string // about Java VMs, not told yet
 }
 
-func newGenerated() *generated {
+// codeKernel is the part of a kernel side that corrects what it knows of code that is made at run time.
+type codeKernel interface {
+	SetRule(ledger.Place, unwind.Rule) error
+	ForgetTable(ledger.Place) error
+	ForgetPlace(ledger.Place) error
+	ForgetAddress(ledger.Place) error
+}
+
+func newGenerated(k codeKernel, cfg *Config, mu *sync.Mutex) *generated {
 	return &generated{
+		kernel: k, log: cfg.Log, noAgent: cfg.NoJavaAgent, mu: mu, met: func() {},
 		budget: jit.Budget{Left: jit.DefaultBudget}, makers: make(map[makerID]*maker),
 		runtimes: make(map[*symbol.Binary]*jit.Runtime), places: make(map[*symbol.Binary][]ledger.Place),
 		stop: make(chan struct{}),
@@ -71,12 +90,15 @@ type maker struct {
 type madeAnswer struct {
 	address uint64
 	body    *jit.Body // nil: unknown code
+	untold  bool      // it has not been told yet, as the code will be known soon
 }
 
 const (
 	// followEvery is how often what processes write of their code is read. Until code is known its samples count for the
 	// code that called it.
 	followEvery = 50 * time.Millisecond
+	// followSoon is the same while a Java VM is about to tell of its code: all samples there wait for it.
+	followSoon = 5 * time.Millisecond
 	// A question is answered with what the file has now, but files are not read for each of many questions.
 	followAgain = 2 * time.Millisecond
 	// lookAgain is how long whatif waits before it looks for a file again that was not there, and then ever longer, up to
@@ -89,59 +111,65 @@ const (
 	mostAnswers = 1 << 18
 )
 
-// answerGenerated resolves a place in code that a process has made.
-func (t *unitTable) answerGenerated(e ledger.Event) error {
-	m := t.makerOf(e)
+// answer resolves a place in code that a process has made.
+func (g *generated) answer(e ledger.Event) error {
+	m := g.makerOf(e)
 	if m == nil {
-		return t.ledger.SetPlace(e.Place, ledger.Code{})
+		return g.set(nil, e.Place, madeAnswer{})
 	}
 	if time.Since(m.followed) > followAgain {
-		t.follow(m)
+		g.follow(m)
 	}
-	a := madeAnswer{e.Address, m.table.Find(e.Address)}
+	a := madeAnswer{address: e.Address, body: m.table.Find(e.Address)}
 	switch {
 	case m.java == nil:
 	case a.body == nil:
 		m.java.unknown = true
+		a.untold = m.java.isAwaited()
 	case m.java.agent != nil:
-		t.sharpen(m, a.body)
+		g.sharpen(m, a.body)
 	}
-	t.remember(m, e.Place, a)
-	return t.setGenerated(m, e.Place, a)
+	kept := g.remember(m, e.Place, a)
+	if a.untold && kept {
+		return nil // samples there wait for the answer
+	}
+	return g.set(m, e.Place, a)
 }
 
-// remember keeps an answer, which may change.
-func (t *unitTable) remember(m *maker, p ledger.Place, a madeAnswer) {
-	if t.made.answers < mostAnswers {
-		if _, again := m.answers[p]; !again {
-			t.made.answers++
-		}
-		m.answers[p] = a
+// remember keeps an answer, which may change, if there is room.
+func (g *generated) remember(m *maker, p ledger.Place, a madeAnswer) (kept bool) {
+	if g.answers >= mostAnswers {
+		return false
 	}
+	if _, again := m.answers[p]; !again {
+		g.answers++
+	}
+	m.answers[p] = a
+	return true
 }
 
 // makerOf gives the process that an event is about, nil if there are too many.
-func (t *unitTable) makerOf(e ledger.Event) *maker {
+func (g *generated) makerOf(e ledger.Event) *maker {
 	id := makerID{process: e.Process}
 	if e.Generated() || e.Bytecode() {
 		id.space = e.Place.Inode
 	}
-	m := t.made.makers[id]
-	if m == nil && len(t.made.makers) < mostMakers {
-		m = &maker{process: e.Process, table: jit.NewTable(&t.made.budget), answers: make(map[ledger.Place]madeAnswer)}
+	m := g.makers[id]
+	if m == nil && len(g.makers) < mostMakers {
+		m = &maker{process: e.Process, table: jit.NewTable(&g.budget), answers: make(map[ledger.Place]madeAnswer)}
 		if exe, err := target.Executable(e.Process); err == nil {
 			m.program = exe.Path
 		}
-		m.java = t.javaOf(e.Process)
-		t.made.makers[id] = m
+		m.java = g.javaOf(e.Process)
+		g.makers[id] = m
 	}
 	return m
 }
 
 // setGenerated tells the kernel side what the code at a place is.
 func (t *unitTable) setGenerated(m *maker, p ledger.Place, a madeAnswer) error {
-	if m.java != nil && !ledger.IsBytecode(p) {
-		t.setFrame(m, p, a) // first: when the unit is known, the kernel side keeps both
+	if m != nil && m.java != nil && !ledger.IsBytecode(p) {
+		t.made.setFrame(m, p, a) // first: when the unit is known, the kernel side keeps both
 	}
 	if a.body == nil {
 		return t.ledger.SetPlace(p, ledger.Code{})
@@ -152,81 +180,104 @@ func (t *unitTable) setGenerated(m *maker, p ledger.Place, a madeAnswer) error {
 	return t.setPlace(p, code, module{origin: a.body.Origin(m.program), name: m.program}, frames)
 }
 
-// followGenerated reads what processes write of their code, until stopGenerated is called.
-func (t *unitTable) followGenerated() {
-	tick := time.NewTicker(followEvery)
-	defer tick.Stop()
+// followAll reads what processes write of their code, until stopAll is called.
+func (g *generated) followAll() {
+	wait := time.NewTimer(followEvery)
+	defer wait.Stop()
 	for {
 		select {
-		case <-t.made.stop:
+		case <-g.stop:
 			return
-		case <-tick.C:
+		case <-wait.C:
 		}
-		t.mu.Lock()
-		for id, m := range t.made.makers {
-			t.follow(m)
+		next := followEvery
+		g.mu.Lock()
+		for id, m := range g.makers {
+			g.follow(m)
+			if m.java != nil && m.java.isAwaited() {
+				next = followSoon
+			}
 			if errors.Is(unix.Kill(m.process, 0), unix.ESRCH) {
-				t.forgetMaker(m)
-				delete(t.made.makers, id)
+				g.forgetMaker(m)
+				delete(g.makers, id)
 			}
 		}
-		t.mu.Unlock()
+		g.mu.Unlock()
+		wait.Reset(next)
 	}
 }
 
-func (t *unitTable) stopGenerated() { t.made.over.Do(func() { close(t.made.stop) }) }
+func (g *generated) stopAll() { g.over.Do(func() { close(g.stop) }) }
 
 // follow reads what a process has written since the last time, and corrects the answers that were given.
-func (t *unitTable) follow(m *maker) {
+func (g *generated) follow(m *maker) {
 	m.followed = time.Now()
 	changed := false
 	if m.java != nil {
-		changed = t.followJava(m)
+		changed = g.followJava(m)
 	}
 	if m.java == nil || m.java.agent == nil {
-		changed = t.followFile(m) || changed
+		changed = g.followFile(m) || changed
 	}
 	if m.table.Full() && !m.told {
 		m.told = true
-		t.log.Warn(fmt.Sprintf("process %d has made more code than there is memory for: "+
+		g.log.Warn(fmt.Sprintf("process %d has made more code than there is memory for: "+
 			"its newest code belongs to no unit", m.process))
 	}
 	if changed {
-		t.correct(m)
+		g.correct(m)
+	}
+	if m.java != nil && m.java.asksFirst && !m.java.isAwaited() {
+		m.java.asksFirst = false
+		g.tellUntold(m)
+	}
+}
+
+// tellUntold answers what was not answered as a Java VM's code was about to be known.
+func (g *generated) tellUntold(m *maker) {
+	for p, a := range m.answers {
+		if !a.untold {
+			continue
+		}
+		a.untold = false
+		m.answers[p] = a
+		if err := g.set(m, p, a); err != nil {
+			g.log.Debug("answering about a place", "error", err)
+		}
 	}
 }
 
 // followFile reads what a process has written; changed reports whether the table may have changed.
-func (t *unitTable) followFile(m *maker) (changed bool) {
+func (g *generated) followFile(m *maker) (changed bool) {
 	wait := min(longestLook, lookAgain<<min(m.missed, 8))
 	if (m.follower == nil || !m.isDump) && time.Since(m.looked) > wait {
 		m.looked = time.Now()
 		m.missed++
-		m.look(t.log)
+		m.look(g.log)
 	}
 	if m.follower == nil {
 		return false
 	}
 	changed, _, err := m.follower.Follow()
 	if err != nil {
-		t.log.Debug(err.Error(), "process", m.process, "file", m.file.Name())
+		g.log.Debug(err.Error(), "process", m.process, "file", m.file.Name())
 	}
 	return changed
 }
 
 // correct corrects the answers about a process's code that are other ones now.
-func (t *unitTable) correct(m *maker) {
-	t.nameRuntimes()
+func (g *generated) correct(m *maker) {
+	g.met()
 	for p, was := range m.answers {
 		body := m.table.Find(was.address)
 		if body == was.body {
 			continue
 		}
-		now := madeAnswer{was.address, body}
+		now := madeAnswer{address: was.address, body: body}
 		m.answers[p] = now
-		err := t.setGenerated(m, p, now)
-		if forgetting := t.ledger.ForgetAddress(p); err != nil || forgetting != nil {
-			t.log.Debug("correcting a place", "error", errors.Join(err, forgetting))
+		err := g.set(m, p, now)
+		if forgetting := g.kernel.ForgetAddress(p); err != nil || forgetting != nil {
+			g.log.Debug("correcting a place", "error", errors.Join(err, forgetting))
 		}
 	}
 }
@@ -306,17 +357,27 @@ func (s sized) Size() (int64, error) {
 }
 
 // forgetMaker gives back what a process has taken that is gone.
-func (t *unitTable) forgetMaker(m *maker) {
+func (g *generated) forgetMaker(m *maker) {
 	for p := range m.answers {
-		if err := errors.Join(t.ledger.ForgetPlace(p), t.ledger.ForgetTable(p)); err != nil {
-			t.log.Debug(err.Error())
+		if err := errors.Join(g.kernel.ForgetPlace(p), g.kernel.ForgetTable(p)); err != nil {
+			g.log.Debug(err.Error())
 		}
 	}
-	t.forgetJava(m)
-	t.made.answers -= len(m.answers)
+	g.forgetJava(m)
+	g.answers -= len(m.answers)
 	m.table.Close()
 	if m.file != nil {
 		m.file.Close()
+	}
+}
+
+// close ends all agents. The caller holds mu.
+func (g *generated) close() {
+	for _, m := range g.makers {
+		if m.file != nil {
+			m.file.Close()
+		}
+		g.forgetJava(m)
 	}
 }
 

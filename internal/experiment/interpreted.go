@@ -16,21 +16,21 @@ import (
 
 // answerBytecode resolves a bytecode that a Java VM interprets. The method is read once more for each bytecode: where
 // its class is gone another one may be by now.
-func (t *unitTable) answerBytecode(e ledger.Event) error {
-	m := t.makerOf(e)
+func (g *generated) answerBytecode(e ledger.Event) error {
+	m := g.makerOf(e)
 	if m == nil || m.java == nil {
-		return t.ledger.SetPlace(e.Place, ledger.Code{})
+		return g.set(m, e.Place, madeAnswer{})
 	}
 	method, err := m.java.interpreted(m.process, e.Address, e.Place.Offset)
 	if err != nil {
-		return errors.Join(err, t.ledger.SetPlace(e.Place, ledger.Code{}))
+		return errors.Join(err, g.set(m, e.Place, madeAnswer{}))
 	}
 	if m.table.AddBytecodes(method) {
-		t.correct(m)
+		g.correct(m)
 	}
-	a := madeAnswer{e.Place.Offset, m.table.Find(e.Place.Offset)}
-	t.remember(m, e.Place, a)
-	return t.setGenerated(m, e.Place, a)
+	a := madeAnswer{address: e.Place.Offset, body: m.table.Find(e.Place.Offset)}
+	g.remember(m, e.Place, a)
+	return g.set(m, e.Place, a)
 }
 
 var errNoMethods = errors.New("finding the methods of a Java VM: libjvm.so cannot be read")

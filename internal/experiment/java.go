@@ -25,6 +25,8 @@ type javaVM struct {
 	first   time.Time // when it was asked for the first time
 	next    time.Time // when it may be asked again
 	refused bool      // it cannot be asked
+	// asksFirst is set until it has told of its code for the first time, or it is known that it will not.
+	asksFirst bool
 
 	methods *hotspot.Layout // of those that are interpreted; nil: not known
 	read    bool            // whether they are known was looked for
@@ -42,12 +44,14 @@ const (
 	// of a core at most.
 	askAgain   = 300 * time.Millisecond
 	askedParts = 50
+	// askSoon is when a VM is asked again that has only begun: it is ready after some tenths of a second.
+	askSoon = 50 * time.Millisecond
 	// startsWithin is how long a VM may take to be ready for being asked.
 	startsWithin = 10 * time.Second
 )
 
 // javaOf tells whether a process is a Java virtual machine; nil: it is none.
-func (t *unitTable) javaOf(process int) *javaVM {
+func (g *generated) javaOf(process int) *javaVM {
 	maps, err := target.Maps(process)
 	if err != nil {
 		return nil
@@ -60,26 +64,32 @@ func (t *unitTable) javaOf(process int) *javaVM {
 		if err != nil {
 			return nil
 		}
-		if t.noAgent {
-			t.doubtJava("--java-agent off: the units of Java VMs are methods, not lines")
+		if g.noAgent {
+			g.doubt("--java-agent off: the units of Java VMs are methods, not lines")
 		}
-		return &javaVM{VM: vm, hadMap: vm.HasMap(), noAgent: t.noAgent}
+		return &javaVM{VM: vm, hadMap: vm.HasMap(), noAgent: g.noAgent, asksFirst: true}
 	}
 	return nil
 }
 
+// isAwaited tells whether the VM's agent is about to tell of its code. Until then nothing is said of code without a
+// name: it would be nobody's, and experiments would delay too little for it.
+func (j *javaVM) isAwaited() bool {
+	return j.asksFirst && !j.noAgent && !j.refused && (j.agent == nil || !j.agent.toldAll)
+}
+
 // followJava asks a VM for its code, and takes in what it has told; changed reports whether the table may have changed.
 // It does not wait: a VM may take long to answer.
-func (t *unitTable) followJava(m *maker) (changed bool) {
+func (g *generated) followJava(m *maker) (changed bool) {
 	j := m.java
 	if j.agent != nil {
-		return t.followAgent(m)
+		return g.followAgent(m)
 	}
 	if j.asked != nil {
 		select {
 		case a := <-j.asked:
 			j.asked, j.next = nil, time.Now().Add(max(askAgain, askedParts*a.took))
-			t.takeJava(m, a)
+			g.takeJava(m, a)
 		default:
 			return false
 		}
@@ -106,14 +116,14 @@ func (t *unitTable) followJava(m *maker) (changed bool) {
 }
 
 // takeJava takes in a VM's answer. What it writes down is read from the beginning: it writes all of it anew.
-func (t *unitTable) takeJava(m *maker, a answered) {
+func (g *generated) takeJava(m *maker, a answered) {
 	j := m.java
 	switch {
 	case a.agent != nil:
 		m.forgetFile()
 		j.agent = newJavaAgent(a.agent, m.table)
-		t.ask(m, jvm.AllCode)
-		t.ask(m, jvm.FlushCode)
+		g.ask(m, jvm.AllCode)
+		g.ask(m, jvm.FlushCode)
 	case a.err == nil:
 		m.forgetFile()
 		m.missed, m.looked = 0, time.Time{}
@@ -121,23 +131,26 @@ func (t *unitTable) takeJava(m *maker, a answered) {
 		j.refused = true
 	case errors.Is(a.err, jvm.ErrSilent), errors.Is(a.err, jvm.ErrEarly) && time.Since(j.first) < startsWithin:
 		j.unknown, j.next = true, time.Now().Add(askAgain)
-		t.log.Debug(a.err.Error())
+		if errors.Is(a.err, jvm.ErrEarly) {
+			j.next = time.Now().Add(askSoon)
+		}
+		g.log.Debug(a.err.Error())
 	case j.noAgent || errors.Is(a.err, jvm.ErrDisabled):
 		j.refused = true
-		t.doubtJava(fmt.Sprintf("%v: its methods have no names, and are no units", a.err))
+		g.doubt(fmt.Sprintf("%v: its methods have no names, and are no units", a.err))
 	default:
 		j.noAgent, j.unknown, j.next = true, true, time.Time{}
-		t.doubtJava(fmt.Sprintf("%v: its units are methods, not lines", a.err))
+		g.doubt(fmt.Sprintf("%v: its units are methods, not lines", a.err))
 	}
 }
 
-// doubtJava remembers a warning. What a VM has answered may be in it, and that can be anything.
-func (t *unitTable) doubtJava(text string) {
+// doubt remembers a warning. What a VM has answered may be in it, and that can be anything.
+func (g *generated) doubt(text string) {
 	if len(text) > longestDoubt {
 		text = strings.ToValidUTF8(text[:longestDoubt], "") + "…"
 	}
-	if text = strings.ReplaceAll(text, "\n", "; "); len(t.made.doubts) < mostDoubts {
-		t.made.doubts = append(t.made.doubts, text)
+	if text = strings.ReplaceAll(text, "\n", "; "); len(g.doubts) < mostDoubts {
+		g.doubts = append(g.doubts, text)
 	}
 }
 
@@ -147,10 +160,10 @@ const (
 )
 
 // javaDoubts gives each warning about Java VMs once.
-func (t *unitTable) javaDoubts() (texts []string) {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	texts, t.made.doubts = t.made.doubts, nil
+func (g *generated) javaDoubts() (texts []string) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	texts, g.doubts = g.doubts, nil
 	return texts
 }
 
@@ -165,7 +178,7 @@ func (j *javaVM) dropAgent() {
 const lastAnswer = time.Second
 
 // forgetJava ends the agent in a VM, or removes what the VM has written only because whatif asked it to.
-func (t *unitTable) forgetJava(m *maker) {
+func (g *generated) forgetJava(m *maker) {
 	j := m.java
 	if j == nil {
 		return
@@ -183,7 +196,7 @@ func (t *unitTable) forgetJava(m *maker) {
 	}
 	if j.noAgent && !j.hadMap {
 		if err := j.RemoveMap(); err != nil && !errors.Is(err, os.ErrNotExist) {
-			t.log.Debug("removing the names of a Java VM's code", "process", m.process, "error", err)
+			g.log.Debug("removing the names of a Java VM's code", "process", m.process, "error", err)
 		}
 	}
 	j.Close()

@@ -18,6 +18,7 @@ import (
 type javaAgent struct {
 	*jvm.Agent
 	hotspot *jit.HotSpot
+	toldAll bool      // of the code that was there before it, if it could
 	lost    bool      // what the agent would have told: all code has to be asked for
 	again   time.Time // when that may be done
 	flushed bool      // code that the VM could throw away all at once is compiled anew
@@ -97,7 +98,7 @@ func (j *javaAgent) close() {
 
 // followAgent takes in what a VM's agent has told since the last time. changed reports whether the table may have
 // changed.
-func (t *unitTable) followAgent(m *maker) (changed bool) {
+func (g *generated) followAgent(m *maker) (changed bool) {
 	a := m.java.agent
 	packets, ended := a.take()
 	lost := false
@@ -105,14 +106,17 @@ func (t *unitTable) followAgent(m *maker) (changed bool) {
 		heard, err := a.hotspot.Take(p)
 		changed = changed || heard.Changed
 		lost = lost || heard.Lost
-		if heard.Done == jvm.FlushCode {
-			t.forgetBlunt(m)
+		switch heard.Done {
+		case jvm.AllCode:
+			a.toldAll = true
+		case jvm.FlushCode:
+			g.forgetBlunt(m)
 		}
 		if heard.Failed {
-			t.log.Debug("a command of the agent has failed", "process", m.process, "command", string(heard.Done))
+			g.log.Debug("a command of the agent has failed", "process", m.process, "command", string(heard.Done))
 		}
 		if err != nil {
-			t.log.Debug(err.Error(), "process", m.process)
+			g.log.Debug(err.Error(), "process", m.process)
 			ended = true
 			break
 		}
@@ -120,10 +124,10 @@ func (t *unitTable) followAgent(m *maker) (changed bool) {
 	a.lost = a.lost || lost
 	if now := time.Now(); a.lost && now.After(a.again) {
 		a.lost, a.again = false, now.Add(allAgain)
-		t.ask(m, jvm.AllCode)
+		g.ask(m, jvm.AllCode)
 	}
 	if len(a.flush) > 0 {
-		t.ask(m, jvm.FlushClasses, a.flush...)
+		g.ask(m, jvm.FlushClasses, a.flush...)
 		a.flush = nil
 	}
 	if ended { // the VM, or what cannot be the agent: what it has told stays
@@ -134,7 +138,7 @@ func (t *unitTable) followAgent(m *maker) (changed bool) {
 
 // forgetBlunt is called when the VM has thrown away its old code, if it does that. Old code that is sampled from now on
 // is asked about again.
-func (t *unitTable) forgetBlunt(m *maker) {
+func (g *generated) forgetBlunt(m *maker) {
 	m.java.agent.flushed = true
 	for p, a := range m.answers {
 		if a.body == nil {
@@ -143,11 +147,11 @@ func (t *unitTable) forgetBlunt(m *maker) {
 		if method, _ := a.body.Blunt(); method == 0 {
 			continue
 		}
-		if err := errors.Join(t.ledger.ForgetPlace(p), t.ledger.ForgetAddress(p)); err != nil {
-			t.log.Debug(err.Error())
+		if err := errors.Join(g.kernel.ForgetPlace(p), g.kernel.ForgetAddress(p)); err != nil {
+			g.log.Debug(err.Error())
 		}
 		delete(m.answers, p)
-		t.made.answers--
+		g.answers--
 	}
 }
 
@@ -155,7 +159,7 @@ func (t *unitTable) forgetBlunt(m *maker) {
 const mostFlushed = 200
 
 // sharpen has code compiled anew that was sampled, and has lines for safepoints only.
-func (t *unitTable) sharpen(m *maker, b *jit.Body) {
+func (g *generated) sharpen(m *maker, b *jit.Body) {
 	a := m.java.agent
 	if method, class := b.Blunt(); method != 0 && a.flushed && !a.tried[class] && len(a.tried) < mostFlushed {
 		a.tried[class] = true
@@ -164,22 +168,22 @@ func (t *unitTable) sharpen(m *maker, b *jit.Body) {
 }
 
 // ask gives a VM's agent a command. One that does not take it is given up.
-func (t *unitTable) ask(m *maker, command byte, methods ...uint64) {
+func (g *generated) ask(m *maker, command byte, methods ...uint64) {
 	if err := m.java.agent.Ask(command, methods...); err != nil {
-		t.log.Debug("asking the agent", "process", m.process, "error", err)
+		g.log.Debug("asking the agent", "process", m.process, "error", err)
 		m.java.agent.Close() // its reader ends, and then followAgent drops it
 	}
 }
 
 // setFrame tells the kernel side how the caller of compiled Java code is found. What it cannot tell is as without it.
-func (t *unitTable) setFrame(m *maker, p ledger.Place, a madeAnswer) {
+func (g *generated) setFrame(m *maker, p ledger.Place, a madeAnswer) {
 	rule, known := frameOf(m.process, a)
-	set := t.ledger.ForgetTable
+	set := g.kernel.ForgetTable
 	if known {
-		set = func(p ledger.Place) error { return t.ledger.SetRule(p, rule) }
+		set = func(p ledger.Place) error { return g.kernel.SetRule(p, rule) }
 	}
 	if err := set(p); err != nil {
-		t.log.Debug(err.Error(), "process", m.process)
+		g.log.Debug(err.Error(), "process", m.process)
 	}
 }
 

@@ -2,6 +2,7 @@ package experiment
 
 import (
 	"strings"
+	"sync"
 	"testing"
 	"unicode/utf8"
 )
@@ -33,11 +34,12 @@ func TestSmallPackets(t *testing.T) {
 
 // TestDoubts: what a VM answers is in a warning, but not all of it, if it is long.
 func TestDoubts(t *testing.T) {
-	table := unitTable{made: newGenerated()}
+	var mu sync.Mutex
+	made := newGenerated(nil, &Config{}, &mu)
 	for range 10 * mostDoubts {
-		table.doubtJava("it says\n" + strings.Repeat("ä", longestDoubt))
+		made.doubt("it says\n" + strings.Repeat("ä", longestDoubt))
 	}
-	all := table.javaDoubts()
+	all := made.javaDoubts()
 	if len(all) != mostDoubts || len(all[0]) > longestDoubt+len("; …") || !strings.HasPrefix(all[0], "it says; ä") ||
 		!utf8.ValidString(all[0]) {
 		t.Errorf("%d doubts: %q", len(all), all[0])

@@ -53,17 +53,17 @@ func (t *unitTable) answer(e ledger.Event) error {
 		return t.answerKernel(e)
 	}
 	if e.Generated() {
-		return t.answerGenerated(e)
+		return t.made.answer(e)
 	}
 	if e.Bytecode() {
-		return t.answerBytecode(e)
+		return t.made.answerBytecode(e)
 	}
 	b, err := t.binary(e)
 	if err != nil {
 		return errors.Join(err, t.ledger.ForgetPlace(e.Place))
 	}
 	if b == nil { // no ELF file: all that can be code in it is what the process has made
-		return t.answerGenerated(e)
+		return t.made.answer(e)
 	}
 	spins, err := b.SpinWaits(e.Place.Offset)
 	if err != nil {

@@ -14,6 +14,7 @@ const (
 	noClock           reason = "CPU without a clock"
 	slowedByFollowing reason = "slowed by following goroutines"
 	unitMet           reason = "another unit of the combination was met"
+	codeUnknown       reason = "much code met for the first time"
 	noTime            reason = "empty"
 	stealTaken        reason = "steal"
 	foreignTime       reason = "foreign CPU time"

@@ -29,7 +29,10 @@ func Record(ctx context.Context, cfg Config) (*Recorded, error) {
 	cfg.Points = probes.WithEnds(cfg.Points, cfg.Latencies)
 	s := &session{recordedPart: recordedPart{cfg: &cfg}}
 	// COZ's macros need the library that launch preloads for the programs that ask for it.
-	s.launcher = &launcher{cfg: &cfg, source: probes.WantsSource(cfg.Points)}
+	s.launcher = &launcher{
+		cfg: &cfg, source: probes.WantsSource(cfg.Points), java: !cfg.NoJavaAgent && probes.MayBeInJava(cfg.Points),
+	}
+	defer s.launcher.close()
 	var err error
 	if s.subject, err = s.launcher.launch(ctx); err != nil {
 		return nil, err
@@ -44,6 +47,7 @@ func Record(ctx context.Context, cfg Config) (*Recorded, error) {
 // session is one call of Record.
 type session struct {
 	recordedPart
+	visits   *probes.JavaVisits
 	launcher *launcher
 	subject  subject
 	buildIDs map[string]string
@@ -75,7 +79,12 @@ func (s *session) open() error {
 		}
 	}
 	if err := s.recorder.Join(pids); err != nil {
-		return errors.Join(err, s.recorder.Close())
+		return errors.Join(err, s.close())
+	}
+	s.visits, err = probes.RecordJava(probesOptions(s.cfg, false), s.recorder.Members, s.launcher.starting,
+		func(at probes.Place) error { return s.probe([]probes.Place{at}) })
+	if err != nil {
+		return errors.Join(err, s.close())
 	}
 	return nil
 }
@@ -102,10 +111,12 @@ func (s *session) record(ctx context.Context) (*Recorded, error) {
 			err = errors.Join(err, p.end(nil))
 		}
 	}
+	s.code.last()
 	if err == nil {
 		result.Recording, err = r.Recording()
 	}
-	err = errors.Join(err, r.Close())
+	s.visits.Close()
+	err = errors.Join(err, s.visits.Missing(), s.close())
 	status, waiting := s.subject.wait()
 	result.Status = status
 	if err = errors.Join(err, waiting); err != nil {
@@ -136,6 +147,12 @@ func (s *session) save(result *Recorded, begun time.Time) error {
 	}
 	if text := s.recorder.Unfollowed(); text != "" {
 		if err := out.Write(profile.Record{Warning: &profile.Warning{Code: "goroutines", Text: text}}); err != nil {
+			return err
+		}
+	}
+	for _, text := range s.code.made.javaDoubts() {
+		s.cfg.Log.Warn(text, "code", "java")
+		if err := out.Write(profile.Record{Warning: &profile.Warning{Code: "java", Text: text}}); err != nil {
 			return err
 		}
 	}

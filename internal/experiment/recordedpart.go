@@ -25,6 +25,7 @@ type recordedPart struct {
 	looked   map[string]bool // names of the binaries in which points were looked for
 	followed map[string]bool // or of those with goroutines
 	recorder *live.Recorder
+	code     *recordedCode
 }
 
 // prepare loads the kernel side of recording, and sets probes in programs. length is for how long it is recorded; 0:
@@ -53,15 +54,17 @@ func (p *recordedPart) prepare(programs []probes.Program, length time.Duration) 
 			p.looked[b.Name()] = true
 		}
 	}
+	p.code = newRecordedCode()
 	p.recorder, err = live.Open(live.Options{
 		Points: p.number(points), Programs: mains, Scope: p.cfg.Scope, Paths: p.cfg.Paths,
-		Period: p.cfg.Period, Length: length, Log: p.cfg.Log, Found: p.found,
+		Period: p.cfg.Period, Length: length, Log: p.cfg.Log, Found: p.found, Made: p.code,
 	})
 	if err != nil {
 		return err
 	}
+	p.code.begin(p.recorder, p.cfg)
 	if err := p.probe(places); err != nil {
-		return errors.Join(err, p.recorder.Close())
+		return errors.Join(err, p.close())
 	}
 	for _, binaries := range programs {
 		for _, b := range binaries {
@@ -90,6 +93,12 @@ func (p *recordedPart) probe(places []probes.Place) error {
 		all = append(all, live.Probe{Probe: place.Probe, Role: roleOf(place.Edge)})
 	}
 	return p.recorder.Probe(all)
+}
+
+// close ends agents in the target, and gives the kernel side up.
+func (p *recordedPart) close() error {
+	p.code.close()
+	return p.recorder.Close()
 }
 
 // found looks for the points in a binary that a stack led to: a program that another one has started, or a library.
@@ -124,6 +133,7 @@ func (p *recordedPart) take(ctx context.Context, pids []int, length time.Duratio
 	if err != nil {
 		return nil, err
 	}
+	p.code.last()
 	return p.recorder.Recording()
 }
 
@@ -174,8 +184,13 @@ func (l *trialLoop) recording(ctx context.Context, p subject) (*recording.Record
 		}
 		return p.alive(l.ledger) && !l.over(ctx)
 	}
+	end, err := l.probes.EachJavaVisit(func(at probes.Place) error { return part.probe([]probes.Place{at}) })
+	if err != nil {
+		return nil, errors.Join(err, part.close())
+	}
 	made, err := part.take(ctx, pids, l.cfg.Record, alive)
-	return made, errors.Join(err, part.recorder.Close())
+	end()
+	return made, errors.Join(err, part.close())
 }
 
 // roleOf is what a visit is to a latency.

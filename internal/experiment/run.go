@@ -202,7 +202,7 @@ func probesOptions(cfg *Config, source bool) probes.Options {
 // serve answers the kernel side's questions until the function that it returns is called, which closes all.
 func (r *run) serve(ctx context.Context) (stop func()) {
 	r.events.Go(func() { r.units.serve(r.probes) })
-	r.events.Go(r.units.followGenerated)
+	r.events.Go(r.units.made.followAll)
 	// To detach comes first whenever profiling ends: all else may wait for a slow file, or for debug information to be
 	// read.
 	r.detach = sync.OnceValue(r.ledger.Detach)
@@ -211,7 +211,7 @@ func (r *run) serve(ctx context.Context) (stop func()) {
 		r.detach() // its error is told where it is called first
 		r.subject.detach()
 		r.probes.Close()
-		r.units.stopGenerated()
+		r.units.made.stopAll()
 		r.events.Wait()
 		r.units.close()
 		return r.ledger.Close()
@@ -230,6 +230,7 @@ func (r *run) assemble(clocks *clocks) {
 	r.watch = &watchers{
 		lease: &lease{ledger: l, rec: rec}, limits: limits, quotas: quotas, clocks: clocks,
 		disturbance: &disturbance{cpus: rec.data.Run.CPUs},
+		newCode:     watchNewCode(cfg, rec.data.Run.WholeRuns),
 		following:   &following{probes: r.probes, rec: rec},
 		delays:      newReturnDelays(l, cfg, start),
 		ticks:       newFinerTicks(l, cfg),

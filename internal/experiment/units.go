@@ -51,10 +51,9 @@ type unitTable struct {
 	together *combination                // that all targets are; nil: each is for itself
 	full     bool                        // the user was told that there is no room for more units
 
-	made    *generated
-	noAgent bool                  // see Config.NoJavaAgent
-	loops   []*jit.Runtime        // of id i+1: it is the loop of this interpreter
-	saidOf  map[*jit.Runtime]bool // the user was told how much it interpreted
+	made   *generated
+	loops  []*jit.Runtime        // of id i+1: it is the loop of this interpreter
+	saidOf map[*jit.Runtime]bool // the user was told how much it interpreted
 
 	tablesFull bool // the user was told that there is no room for more tables
 }
@@ -63,7 +62,7 @@ type unitTable struct {
 func newUnitTable(
 	l *ledger.Ledger, cfg *Config, k *kernel.Kernel, opened func(*symbol.Binary, ledger.File),
 ) *unitTable {
-	return &unitTable{
+	t := &unitTable{
 		ledger: l, kernel: k, opened: opened, log: cfg.Log,
 		kind: cfg.Kind, targets: cfg.Targets, lines: sampledLines(cfg), any: cfg.System,
 		scope: &cfg.Scope, paths: cfg.Paths, list: cfg.List, stacks: wholeStacks(cfg) != nil,
@@ -76,9 +75,11 @@ func newUnitTable(
 		chains:   make(map[string]uint32),
 		waits:    make(map[uint32]ledger.WaitClass),
 		together: newCombination(cfg),
-		made:     newGenerated(), noAgent: cfg.NoJavaAgent,
-		saidOf: make(map[*jit.Runtime]bool),
+		saidOf:   make(map[*jit.Runtime]bool),
 	}
+	t.made = newGenerated(l, cfg, &t.mu)
+	t.made.set, t.made.met = t.setGenerated, t.nameRuntimes
+	return t
 }
 
 // takeOver uses a program's binary, which is open already, for the places in it, and owns it from now on. What the
@@ -314,12 +315,7 @@ func (t *unitTable) close() {
 			b.Close()
 		}
 	}
-	for _, m := range t.made.makers {
-		if m.file != nil {
-			m.file.Close()
-		}
-		t.forgetJava(m)
-	}
+	t.made.close()
 	for _, b := range t.program {
 		b.Close() // a second time does nothing
 	}

@@ -15,6 +15,7 @@ type watchers struct {
 	quotas      *quotas
 	clocks      *clocks
 	disturbance *disturbance
+	newCode     *newCode
 	following   *following
 	delays      *returnDelays
 	ticks       *finerTicks
@@ -41,6 +42,9 @@ func (w *watchers) judge(e *profile.Experiment, why reason) reason {
 	why = cmp.Or(why, w.following.ended(), w.exceeded())
 	if why == usable {
 		why = w.disturbance.in(e)
+	}
+	if why == usable {
+		why = w.newCode.in(e)
 	}
 	return why
 }

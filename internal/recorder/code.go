@@ -28,6 +28,7 @@ type code struct {
 	once      sync.Once
 
 	found func(*symbol.Binary) // see Options.Found
+	made  Made                 // see Options.Made; nil: nothing is known of such code
 	scope *scope.Scope
 	paths sourcepath.Map
 	mains map[string]bool // see Options.Programs
@@ -52,7 +53,7 @@ const mostQuestions = 1 << 14
 func newCode(k *kernelSide, o *Options) *code {
 	log := o.Log
 	c := &code{
-		kernel: k, log: log, found: o.Found, scope: &o.Scope, paths: o.Paths, mains: make(map[string]bool),
+		kernel: k, log: log, found: o.Found, made: o.Made, scope: &o.Scope, paths: o.Paths, mains: make(map[string]bool),
 		questions: make(chan question, mostQuestions),
 		binaries:  make(map[ledger.File]*symbol.Binary), files: make(map[uint16]ledger.File),
 	}
@@ -91,6 +92,9 @@ func (c *code) finish() {
 
 func (c *code) answer(q question) error {
 	file := ledger.File{Dev: q.place.Dev, Inode: q.place.Inode}
+	if isMade(file) {
+		return c.answerMade(file, q)
+	}
 	if !q.table {
 		c.files[q.number] = file
 		_, err := c.binary(file, q)
@@ -110,6 +114,29 @@ func (c *code) answer(q question) error {
 		return fmt.Errorf("giving the kernel a table of %d rows: %w", len(rows), putting)
 	}
 	return errors.Join(err, full)
+}
+
+// isMade tells whether a file stands for the code that a process has made in memory of no file, or interprets.
+func isMade(f ledger.File) bool {
+	return f.Dev == uint32(bpf.RecordRecordLimitRECORD_GENERATED) || f.Dev == uint32(bpf.RecordRecordLimitRECORD_BYTECODE)
+}
+
+// Both kernel sides have the same numbers for such code.
+var (
+	_ = [1]struct{}{}[int64(bpf.RecordRecordLimitRECORD_GENERATED)-int64(bpf.LedgerSharedNumberNUMBER_GENERATED)]
+	_ = [1]struct{}{}[int64(bpf.RecordRecordLimitRECORD_BYTECODE)-int64(bpf.LedgerSharedNumberNUMBER_BYTECODE)]
+)
+
+// answerMade has a question about code answered that a process has made.
+func (c *code) answerMade(file ledger.File, q question) error {
+	switch {
+	case !q.table:
+		c.files[q.number] = file
+		return nil
+	case c.made == nil:
+		return c.kernel.setRule(q.place, unwind.Rule{Kind: unwind.FramePointer})
+	}
+	return c.made.Met(q.process, q.place, q.address)
 }
 
 // rows are the rules of a page.
@@ -172,6 +199,9 @@ func (c *code) frames(number uint16, offset uint64, sampled bool) []recording.Fr
 		return []recording.Frame{{Binary: "[vdso]"}}
 	}
 	file, known := c.files[number]
+	if known && isMade(file) && c.made != nil {
+		return c.madeFrames(ledger.Place{Dev: file.Dev, Inode: file.Inode, Offset: offset})
+	}
 	b := c.binaries[file]
 	if !known || b == nil {
 		return []recording.Frame{{}}
@@ -197,6 +227,22 @@ func (c *code) frames(number uint16, offset uint64, sampled bool) []recording.Fr
 	}
 	if sampled {
 		frames[0].Access, frames[0].Nearby = c.access(b, offset)
+	}
+	return frames
+}
+
+// madeFrames are the frames at a place in code that a process has made.
+func (c *code) madeFrames(at ledger.Place) []recording.Frame {
+	origin, program, found := c.made.Frames(at)
+	if len(found) == 0 {
+		return []recording.Frame{{}}
+	}
+	frames := make([]recording.Frame, 0, len(found))
+	for i, f := range found {
+		frames = append(frames, recording.Frame{
+			Function: f.Func, Short: f.Short, File: c.paths.Apply(f.File), Line: int32(f.Line), Binary: program,
+			Inlined: i+1 < len(found), InScope: c.scope.WhyOutside(origin, f) == "",
+		})
 	}
 	return frames
 }

@@ -12,8 +12,12 @@ import (
 	"fmt"
 	"log/slog"
 	"slices"
+	"sync"
 	"time"
 
+	"github.com/cilium/ebpf"
+
+	"whatif/bpf"
 	"whatif/internal/code/sourcepath"
 	"whatif/internal/code/symbol"
 	"whatif/internal/code/symbol/scope"
@@ -30,6 +34,7 @@ type Options struct {
 	Paths    sourcepath.Map // how source files are called
 	// Found, when set, is called with each binary that a stack leads to.
 	Found  func(*symbol.Binary)
+	Made   Made          // nil: nothing is known of code that processes make while they run
 	Period time.Duration // of running between two samples
 	Memory int           // bytes that the recording and the kernel's rings may take; 0: see DefaultMemory
 	Length time.Duration // for which it is recorded, as far as that is known before; 0: it is not
@@ -53,6 +58,7 @@ type Recorder struct {
 	kernel  *kernelSide
 	code    *code
 	pace    *pace
+	probing sync.Mutex // points are found by several goroutines
 
 	following  following
 	unfollowed string // why goroutines are not followed; "": they are
@@ -95,7 +101,11 @@ func Open(opt Options) (*Recorder, error) {
 }
 
 // Probe has the visits recorded that pass these probes. The point of each is its field Of.
-func (r *Recorder) Probe(all []Probe) error { return r.kernel.probe(all) }
+func (r *Recorder) Probe(all []Probe) error {
+	r.probing.Lock()
+	defer r.probing.Unlock()
+	return r.kernel.probe(all)
+}
 
 // Unfollowed says why the recording has no goroutines although the program has; "" if there is no such reason.
 func (r *Recorder) Unfollowed() string { return r.unfollowed }
@@ -105,6 +115,23 @@ func (r *Recorder) Join(pids []int) error { return r.kernel.join(pids) }
 
 // Processes is how many processes of the target are alive.
 func (r *Recorder) Processes() int { return r.kernel.members() }
+
+// Members are the processes of the target. One that runs another program by now is another one.
+func (r *Recorder) Members() ([]ledger.Process, error) {
+	var tgid uint32
+	var p bpf.RecordRecordedProcess
+	var all []ledger.Process
+	members := r.kernel.Maps["members"].Iterate()
+	for members.Next(&tgid, &p) {
+		if p.Ended == 0 {
+			all = append(all, ledger.Process{PID: int(p.Number), Unique: p.Space})
+		}
+	}
+	if err := members.Err(); err != nil && !errors.Is(err, ebpf.ErrIterationAborted) {
+		return nil, fmt.Errorf("listing the processes that are recorded: %w", err)
+	}
+	return all, nil
+}
 
 // look is the time after which the rings are looked at. At 50,000 events a second on one core some 30 KB come
 // meanwhile.

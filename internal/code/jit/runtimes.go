@@ -10,7 +10,7 @@ import (
 // Runtime is a program that runs other programs' code, by interpreting it or by compiling it while it runs.
 type Runtime struct {
 	Name string
-	// sign is a function that each binary with the runtime has, and no other.
+	// sign is the symbol of a function that each binary with the runtime has, and no other.
 	sign string
 	// loops are names of functions of the runtime, with * for any text: the interpreter's loop, or code that the engine
 	// has made of its own. Each program spends its time there, whatever it does, so nothing follows from it.
@@ -88,14 +88,12 @@ func LoopOf(function string) *Runtime {
 }
 
 // functions is the part of *symbol.Binary that In needs.
-type functions interface {
-	Functions(name string) ([]symbol.Func, error)
-}
+type functions interface{ HasSymbol(name string) bool }
 
 // In returns the runtime that a binary has, nil if it has none.
 func In(b functions) *Runtime {
 	for i := range runtimes {
-		if found, err := b.Functions(runtimes[i].sign); err == nil && len(found) > 0 {
+		if b.HasSymbol(runtimes[i].sign) {
 			return &runtimes[i]
 		}
 	}

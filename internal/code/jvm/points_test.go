@@ -163,7 +163,16 @@ func TestPoints(t *testing.T) {
 		if err != nil || !slices.Equal(old, []Frame{{"LSteps;", "main"}}) {
 			t.Errorf("old frames: %v, %v", old, err)
 		}
-		s.make(t, 20_000)
+		s.make(t, 10_000)
+		// Half of the visits come by where each can be seen, too. That changes no count.
+		if err := errors.Join(p.BindTimed(), p.Each(true)); err != nil {
+			t.Error(err)
+		}
+		s.make(t, 5_000)
+		if err := p.Each(false); err != nil {
+			t.Error(err)
+		}
+		s.make(t, 5_000)
 		if got, want := s.counts(t, p, 5), []uint64{10_000, 20_000, 0, 20_000, 20_000}; !slices.Equal(got, want) {
 			t.Errorf("round %d: counted %d, not %d", round, got, want)
 		}

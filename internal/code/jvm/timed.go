@@ -40,6 +40,18 @@ func (p *Points) BindTimed() error {
 	return nil
 }
 
+// Each has all visits that are counted come by TimedPlace, too, or not any more. BindTimed comes before.
+func (p *Points) Each(on bool) error {
+	command := []byte{'E', 0}
+	if on {
+		command[1] = 1
+	}
+	if err := p.ask(command, 0, nil); err != nil {
+		return fmt.Errorf("having each visit seen: %w", err)
+	}
+	return nil
+}
+
 // TimedPlace is where calls for a counter come by: an offset in the agent's file.
 func (p *Points) TimedPlace(counter int) (offset uint64, err error) {
 	first, err := timed()

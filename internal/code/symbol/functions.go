@@ -1,6 +1,7 @@
 package symbol
 
 import (
+	"bytes"
 	"cmp"
 	"debug/elf"
 	"fmt"
@@ -78,6 +79,22 @@ func (b *Binary) functions(m FuncMatcher, fits func(names) bool) []Func {
 		funcs = slices.CompactFunc(funcs, func(x, y Func) bool { return x.FileOffset == y.FileOffset })
 	}
 	return funcs
+}
+
+// HasSymbol reports whether the binary has a function with this symbol. Unlike Functions it looks at no demangled name:
+// to make those of a large library takes longer than reading its symbols.
+func (b *Binary) HasSymbol(symbol string) (yes bool) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.closed {
+		return false
+	}
+	var err error
+	defer guard("looking for the symbol "+symbol, &err)()
+	t := b.symbolTable()
+	return slices.ContainsFunc(t.all, func(x sym) bool {
+		return bytes.HasPrefix(t.stringsFrom(x), []byte(symbol)) && t.name(x) == symbol
+	})
 }
 
 // Imports reports whether the binary calls a function of this name that another library defines. The

@@ -7,6 +7,7 @@ import (
 	"log/slog"
 	"maps"
 	"net"
+	"os"
 	"path/filepath"
 	"runtime"
 	"slices"
@@ -30,7 +31,11 @@ import (
 // in a program's source: the agent has a table with a name for each. At the ends of latencies the moment of each visit
 // matters: there the calls are of functions in the agent's file, which have probes.
 type java struct {
-	counters *counters
+	counters javaCounts
+	prefix   string                           // of the names in tables; the point's number follows
+	noAgent  bool                             // see Options
+	each     bool                             // visits are seen one by one, for a recording
+	off      bool                             // nothing is counted
 	members  func() ([]ledger.Process, error) // the target's processes
 	starting *jvm.Starting                    // nil: no VM connects when it begins
 	log      *slog.Logger
@@ -51,6 +56,15 @@ type java struct {
 	timed  map[timedPlace]bool // that are probed
 
 	finds map[int]*javaFind
+}
+
+// javaCounts takes in what is counted in Java code.
+type javaCounts interface {
+	filesOf(process int) error // looks for tables in the process
+	named() error              // takes in the names in tables
+	hasRead(name string) bool
+	inJava(point, places int) // Java code has a point, at some places more
+	warnOf(format string, args ...any)
 }
 
 // timer sets probes at which the moment of each visit of a point is known.
@@ -97,7 +111,8 @@ func javaSpecs(points []point.Spec) map[int]point.Spec {
 
 func newJava(c *counters, s timer, o Options, e ends) *java {
 	j := &java{
-		counters: c, timer: s, ends: e, log: o.Log, specs: javaSpecs(o.Points), timed: make(map[timedPlace]bool),
+		counters: c, prefix: c.javaPrefix, noAgent: o.NoJavaAgent, off: c.off,
+		timer: s, ends: e, log: o.Log, specs: javaSpecs(o.Points), timed: make(map[timedPlace]bool),
 		vms: make(map[ledger.Process]*javaVM), finds: make(map[int]*javaFind), stop: make(chan struct{}),
 	}
 	for i := range j.specs {
@@ -289,9 +304,9 @@ func (j *java) isJava(process int, age time.Duration) bool {
 // load loads the agent into a VM that runs, and has its classes changed.
 func (j *java) load(process int) (*javaVM, error) {
 	switch {
-	case j.counters.options.NoJavaAgent:
+	case j.noAgent:
 		return nil, errNoAgent
-	case j.counters.off:
+	case j.off:
 		return nil, errOldKernel
 	}
 	vm, err := jvm.Open(process)
@@ -378,8 +393,8 @@ func (j *java) prepare(v *javaVM) error {
 		if j.isTimed(i) {
 			name = "timed " + name // nothing is counted there
 		}
-		n, err := v.points.Name(int(source.Progress), j.counters.javaPrefix+name)
-		if err == nil && j.isTimed(i) {
+		n, err := v.points.Name(int(source.Progress), j.prefix+name)
+		if err == nil && (j.isTimed(i) || j.each) {
 			err = j.probeTimed(v, i, n)
 		}
 		if err != nil {
@@ -388,7 +403,11 @@ func (j *java) prepare(v *javaVM) error {
 		v.numbers[i] = n
 		groups = append(groups, spec.JavaPieces())
 	}
-	if v.vm != nil {
+	if j.each {
+		if err := v.points.Each(true); err != nil {
+			return err
+		}
+	} else if v.vm != nil {
 		if err := j.settle(v); err != nil {
 			return err
 		}
@@ -406,17 +425,11 @@ func (j *java) prepare(v *javaVM) error {
 
 // probeTimed sets a probe where the calls for a point come by, once in each file of the agent.
 func (j *java) probeTimed(v *javaVM, i, number int) error {
-	f, err := v.points.OpenLibrary()
+	f, place, at, err := j.timedProbe(v, i, number)
 	if err != nil {
 		return err
 	}
 	defer f.Close()
-	var st unix.Stat_t
-	if err := unix.Fstat(int(f.Fd()), &st); err != nil {
-		return err
-	}
-	// The number belongs to no other file, as long as there is a probe in this one.
-	at := timedPlace{i, st.Dev, st.Ino}
 	j.timing.Lock()
 	defer j.timing.Unlock()
 	if err := v.points.BindTimed(); err != nil {
@@ -425,21 +438,6 @@ func (j *java) probeTimed(v *javaVM, i, number int) error {
 	if j.timed[at] {
 		return nil
 	}
-	offset, err := v.points.TimedPlace(number)
-	if err != nil {
-		return err
-	}
-	place := ledger.Probe{File: f, Offset: offset}
-	if runtime.GOARCH == "amd64" {
-		place.Cost = ledger.LongNop
-	}
-	if j.ends.argument(i) > 0 {
-		register := argumentsAMD64
-		if runtime.GOARCH == "arm64" {
-			register = argumentsARM64
-		}
-		place.Key = ledger.KeyIn(register[jvm.TimedArgument-1])
-	}
 	if err := j.timer.time(i, place); err != nil {
 		return fmt.Errorf("counting visits of %s: %w", j.specs[i].Text, err)
 	}
@@ -447,10 +445,45 @@ func (j *java) probeTimed(v *javaVM, i, number int) error {
 	return nil
 }
 
+// timedProbe is the probe for a point in the file of a VM's agent, which is open.
+func (j *java) timedProbe(v *javaVM, i, number int) (f *os.File, p ledger.Probe, at timedPlace, err error) {
+	if f, err = v.points.OpenLibrary(); err != nil {
+		return nil, p, at, err
+	}
+	library := f
+	defer func() {
+		if err != nil {
+			library.Close()
+		}
+	}()
+	var st unix.Stat_t
+	if err = unix.Fstat(int(f.Fd()), &st); err != nil {
+		return nil, p, at, err
+	}
+	// The number belongs to no other file, as long as there is a probe in this one.
+	at = timedPlace{i, st.Dev, st.Ino}
+	offset, err := v.points.TimedPlace(number)
+	if err != nil {
+		return nil, p, at, err
+	}
+	p = ledger.Probe{File: f, Offset: offset, Of: uint32(i)}
+	if runtime.GOARCH == "amd64" {
+		p.Cost = ledger.LongNop
+	}
+	if j.ends.argument(i) > 0 {
+		register := argumentsAMD64
+		if runtime.GOARCH == "arm64" {
+			register = argumentsARM64
+		}
+		p.Key = ledger.KeyIn(register[jvm.TimedArgument-1])
+	}
+	return f, p, at, nil
+}
+
 // settle waits until the kernel side reads the counters of a VM that ran before it was a target: counting begins with
 // the first reading, which would miss what was counted before.
 func (j *java) settle(v *javaVM) error {
-	name := fmt.Sprintf("%sread %d", j.counters.javaPrefix, v.process)
+	name := fmt.Sprintf("%sread %d", j.prefix, v.process)
 	if _, err := v.points.Name(int(source.Progress), name); err != nil {
 		return err
 	}

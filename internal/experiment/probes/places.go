@@ -42,9 +42,7 @@ func PlacesOf(points []point.Spec, latencies []point.Latency, programs []Program
 		case !spec.Probed():
 			return nil, nil, hint.New(fmt.Errorf("recording progress point %s: its visits are counted in the kernel, "+
 				"and not recorded one by one", spec.Text), "name a function, a line or a point in the source")
-		case spec.InJava() && slices.ContainsFunc(programs, IsJavaVM):
-			return nil, nil, hint.New(fmt.Errorf("recording progress point %s: visits of points in Java code are counted, "+
-				"and not recorded one by one", spec.Text), "measure by it with whatif run or attach")
+		case InJava(spec, programs): // see RecordJava
 		default:
 			places, missing, err := placesIn(i, spec, ends, programs)
 			if err == nil && len(places) == 0 && HaveSymbols(programs) && !MayComeLater(log, missing, programs) {

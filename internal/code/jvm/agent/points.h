@@ -25,6 +25,8 @@
  *		provides the native methods of the class that counts; see bind_timed
  *	N  u32 event, text name
  *		names the next counter
+ *	E  u8 on
+ *		from now on visits that are counted call a native method, too, or do not any more
  *	P	counts for about 10 ms at the last counter, so that the kernel side reads the table
  *	W  u16 groups, of each: u8 pieces, of each: a text
  *		from now on classes are sent that have all pieces of a group in them; a piece that
@@ -66,7 +68,8 @@ static struct counter counters[COUNTERS] __attribute__((aligned(64)));
 /*
  * Where the moment of each visit matters, as at the ends of latencies, the call is one of a native
  * method instead. There is one for each number, TIMED_STRIDE bytes apart. It does nothing: whatif's
- * kernel side has a probe there. The key is in the third argument.
+ * kernel side has a probe there. The key is in the third argument. While visits are recorded, those
+ * that are counted come by there, too: the word behind a counter says so.
  */
 #if defined(__x86_64__)
 #define TIMED ".byte 0x0f, 0x1f, 0x44, 0x00, 0x00\n ret\n" /* a nop of five bytes is a cheap place */
@@ -443,10 +446,23 @@ static s32 name_counter(struct in in)
 	for (i = 0; i < sizeof(c->name); i++)
 		c->name[i] = i < n ? name[i] : 0;
 	__atomic_store_n(&c->count, 0, __ATOMIC_RELAXED);
+	__atomic_store_n(&c->backoff, 0, __ATOMIC_RELAXED);
 	__atomic_store_n(&c->counts, COUNTER_MARK, __ATOMIC_RELEASE);
 	__atomic_store_n(&c->mark, COUNTER_MARK, __ATOMIC_RELEASE);
 	__atomic_store_n(&whatif_points_table.entries, &counters[retired], __ATOMIC_RELEASE);
 	__atomic_store_n(&whatif_points_table.used, used + 1, __ATOMIC_RELEASE);
+	return 0;
+}
+
+/* Has visits that are counted call their native methods, or not. */
+static s32 each_visit(u32 on)
+{
+	u32 i;
+
+	if (on && !timed_bound)
+		return WRONG;
+	for (i = 0; i < COUNTERS; i++)
+		__atomic_store_n(&counters[i].backoff, on, __ATOMIC_RELEASE);
 	return 0;
 }
 
@@ -620,6 +636,8 @@ static s32 obey_points(struct session *s, jni_env jni, u32 n)
 		return bind_timed(jni, n - 1, s->command + 1);
 	case 'N':
 		return name_counter(in);
+	case 'E':
+		return each_visit(get(&in, 1));
 	case 'P':
 		return pulse();
 	case 'W':
@@ -689,6 +707,7 @@ static void end_points(struct session *s)
 	end_classes(s);
 	if (!s->has_table)
 		return;
+	each_visit(0);
 	/* In the next session the counters have other names: nothing may be read of them until then. */
 	__atomic_store_n(&whatif_points_table.used, 0, __ATOMIC_RELEASE);
 	for (i = 0; i < COUNTERS; i++)

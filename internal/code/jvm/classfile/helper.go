@@ -38,9 +38,10 @@ func Binder(name string) []byte {
 }
 
 // Helper makes the class that counts, for JDK 9 and later. Its method of each number adds one to the 64 bits at the
-// address with this number, atomically; and there are as many native methods, which the agent provides. The name has
-// to be one of java.lang (java/lang/X): the class uses the Unsafe of the JVM's own library, and all other classes can
-// see it, whatever loaded them.
+// address with this number, atomically; and there are as many native methods, which the agent provides. While the next
+// 32 bits are not zero, the method that counts calls the native one, too, with the number 0. The name has to be one of
+// java.lang (java/lang/X): the class uses the Unsafe of the JVM's own library, and all other classes can see it,
+// whatever loaded them.
 func Helper(name string, addresses []uint64) []byte {
 	const (
 		unsafe     = "jdk/internal/misc/Unsafe"
@@ -53,20 +54,35 @@ func Helper(name string, addresses []uint64) []byte {
 	ref := w.pair(tagFieldref, this, w.pair(tagNameAndType, w.text(field), w.text(descriptor)))
 	get := w.method(unsafe, "getUnsafe", "()"+descriptor)
 	add := w.method(unsafe, "getAndAddLong", "(Ljava/lang/Object;JJ)J")
+	read := w.method(unsafe, "getInt", "(Ljava/lang/Object;J)I")
+	frames := w.text("StackMapTable")
 
 	var methods []byte
-	method := func(name string, stack int, body []byte) {
+	// target is where the method jumps to, at which it has nothing on its stack; 0: it does not jump.
+	method := func(name string, stack int, body []byte, target int) {
 		methods = append2(methods, accPublic|accStatic)
 		methods = append2(methods, w.text(name))
 		methods = append2(methods, w.text("()V"))
 		methods = append2(methods, 1)
 		methods = append2(methods, code)
-		methods = append4(methods, 12+len(body))
+		const table = 9 // bytes of the attribute for the verifier
+		size := 12 + len(body)
+		if target > 0 {
+			size += table
+		}
+		methods = append4(methods, size)
 		methods = append2(methods, stack)
 		methods = append2(methods, 0)
 		methods = append4(methods, len(body))
 		methods = append(methods, body...)
-		methods = append4(methods, 0) // no exceptions, no attributes
+		methods = append2(methods, 0) // no exceptions
+		if target == 0 {
+			methods = append2(methods, 0)
+			return
+		}
+		methods = append2(append2(methods, 1), frames)
+		methods = append2(append4(methods, table-6), 1)
+		methods = append(methods, byte(target)) // same_frame
 	}
 	native := func(name string) {
 		for _, n := range []int{accPublic | accStatic | accNative, w.text(name), w.text("(J)V"), 0} {
@@ -76,15 +92,23 @@ func Helper(name string, addresses []uint64) []byte {
 	two := func(n int) (byte, byte) { return byte(n >> 8), byte(n) }
 	getHigh, getLow := two(get)
 	refHigh, refLow := two(ref)
-	method("<clinit>", 1, []byte{opINVOKESTATIC, getHigh, getLow, opPUTSTATIC, refHigh, refLow, opRETURN})
+	method("<clinit>", 1, []byte{opINVOKESTATIC, getHigh, getLow, opPUTSTATIC, refHigh, refLow, opRETURN}, 0)
 	addHigh, addLow := two(add)
+	readHigh, readLow := two(read)
+	long := func(n uint64) (byte, byte) {
+		return two(w.add(append4(append4([]byte{tagLong}, int(n>>32)), int(n&0xffffffff))))
+	}
 	for i, address := range addresses {
-		long := append4(append4([]byte{tagLong}, int(address>>32)), int(address&0xffffffff))
-		high, low := two(w.add(long))
-		method(HelperMethod(i), 5, []byte{
+		high, low := long(address)
+		nextHigh, nextLow := long(address + 8)
+		timedHigh, timedLow := two(w.method(name, TimedMethod(i), "(J)V"))
+		body := []byte{
 			opGETSTATIC, refHigh, refLow, opACONSTNULL, opLDC2W, high, low, opLCONST1,
-			opINVOKEVIRTUAL, addHigh, addLow, opPOP2, opRETURN,
-		})
+			opINVOKEVIRTUAL, addHigh, addLow, opPOP2,
+			opGETSTATIC, refHigh, refLow, opACONSTNULL, opLDC2W, nextHigh, nextLow, opINVOKEVIRTUAL, readHigh, readLow,
+			opIFEQ, 0, 7, opLCONST0, opINVOKESTATIC, timedHigh, timedLow, opRETURN,
+		}
+		method(HelperMethod(i), 5, body, len(body)-1)
 		native(TimedMethod(i))
 	}
 
