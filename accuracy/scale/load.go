@@ -49,19 +49,38 @@ type result struct {
 
 // measure runs the load once bare, and once under whatif with the default plan of experiments.
 func (l *load) measure(ctx context.Context, r *rig.Rig, seconds float64) (*result, error) {
+	command, err := l.command(ctx, r, seconds)
+	if err != nil {
+		return nil, err
+	}
+	bare, err := r.Bare(ctx, command...)
+	if err != nil {
+		return nil, fmt.Errorf("measuring %s: %w", l.name, err)
+	}
+	res, err := l.profile(ctx, r, command)
+	if err != nil {
+		return nil, err
+	}
+	res.bare = bare
+	return res, nil
+}
+
+// command compiles the load, and gives its command line.
+func (l *load) command(ctx context.Context, r *rig.Rig, seconds float64) ([]string, error) {
 	program, err := r.Compile(ctx, "scale/programs/"+l.source)
 	if err != nil {
 		return nil, err
 	}
-	command := append([]string{program, strconv.Itoa(l.rate), strconv.FormatFloat(seconds, 'f', -1, 64)}, l.args...)
-	res := &result{load: l}
+	return append([]string{program, strconv.Itoa(l.rate), strconv.FormatFloat(seconds, 'f', -1, 64)}, l.args...), nil
+}
+
+// profile runs the load under whatif.
+func (l *load) profile(ctx context.Context, r *rig.Rig, command []string) (res *result, err error) {
+	res = &result{load: l}
 	if l.layouts {
 		if res.target, err = r.Line("scale/programs/"+l.source, "// TARGET"); err != nil {
 			return nil, err
 		}
-	}
-	if res.bare, err = r.Bare(ctx, command...); err != nil {
-		return nil, fmt.Errorf("measuring %s: %w", l.name, err)
 	}
 	if res.profiled, err = r.Whatif(ctx, []string{"-p", "func:progress_done"}, command...); err != nil {
 		return nil, fmt.Errorf("measuring %s: %w", l.name, err)

@@ -85,8 +85,8 @@ func TestWrite(t *testing.T) {
 	}
 }
 
-// TestSmoke runs every load for a moment, and with -short one of each kind. The counts must be exact on every machine;
-// rates are not judged.
+// TestSmoke runs every load under whatif for a moment, and with -short one of each kind. The counts must be exact on
+// every machine; rates are not judged.
 func TestSmoke(t *testing.T) {
 	r := rigtest.Open(t)
 	for _, l := range loads {
@@ -97,7 +97,11 @@ func TestSmoke(t *testing.T) {
 			if l.name == "live" {
 				l.rate = 2000
 			}
-			result, err := l.measure(t.Context(), r, 0.5)
+			command, err := l.command(t.Context(), r, 0.5)
+			if err != nil {
+				t.Fatal(err)
+			}
+			result, err := l.profile(t.Context(), r, command)
 			if err != nil {
 				t.Fatal(err)
 			}

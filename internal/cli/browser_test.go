@@ -18,12 +18,12 @@ import (
 // TestRunViewInBrowser shows a run in a browser while it goes on. Units appear with the experiments, and at the end the
 // page has the result. The test ends the run when it has seen all of that, so a slow machine does no harm.
 func TestRunViewInBrowser(t *testing.T) {
-	realkernel.Need(t)
+	realkernel.NeedBeside(t)
 	chromium, err := exec.LookPath("chromium")
 	if err != nil {
 		t.Skip("no chromium")
 	}
-	// What takes long comes before the run begins, so that the run is not over before the browser shows it.
+	// What takes long comes before the run begins, and needs no turn.
 	dir := town(t)
 	realkernel.Whatif(t)
 	options := append(chromedp.DefaultExecAllocatorOptions[:],
@@ -36,7 +36,13 @@ func TestRunViewInBrowser(t *testing.T) {
 		t.Fatal(err)
 	}
 
-	v := start(t, dir, "whatif run --view --quiet -p func:request_done -- ./server")
+	const run = "whatif run --view --quiet -p func:request_done --experiment 50ms -- ./server"
+	release, err := turnFor(run)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer release()
+	v := start(t, dir, run)
 	if err := chromedp.Do(tab, chromedp.Navigate(v.address("the page is at"))); err != nil {
 		t.Fatal(err)
 	}

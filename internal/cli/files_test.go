@@ -32,6 +32,11 @@ func directoryOf(t *testing.T, uid int) string {
 // whatifIn runs whatif in a directory, as if user had called sudo. If user is empty, nobody has.
 func whatifIn(t *testing.T, dir, user string, args ...string) (status int, stderr string) {
 	t.Helper()
+	release, err := turnFor(append([]string{"whatif"}, args...)...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer release()
 	cmd := exec.Command(realkernel.Whatif(t), args...)
 	cmd.Dir = dir
 	cmd.Env = append(os.Environ(), "SUDO_UID="+user, "SUDO_GID="+user, "PKEXEC_UID=", "DOAS_USER=")
@@ -53,7 +58,7 @@ func ownerAndMode(t *testing.T, path string) (uid uint32, mode os.FileMode) {
 
 // TestFilesOfRun checks the files that run writes under sudo, and in a directory of another user.
 func TestFilesOfRun(t *testing.T) {
-	realkernel.Need(t)
+	realkernel.NeedBeside(t)
 	dir := directoryOf(t, nobody)
 	ran := filepath.Join(dir, "ran")
 	for i, want := range []string{"whatif: wrote whatif.profile; ", "whatif: added run 2 to whatif.profile; "} {

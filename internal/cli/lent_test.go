@@ -77,11 +77,16 @@ func (in *install) command(args ...string) *exec.Cmd {
 // says runs a command, checks its exit status, and returns its output.
 func (in *install) says(status int, args ...string) string {
 	in.Helper()
+	release, err := turnFor(append([]string{"whatif"}, args...)...)
+	if err != nil {
+		in.Fatal(err)
+	}
+	defer release()
 	cmd := in.command(args...)
 	var out bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &out, &out
 	cmd.WaitDelay = 20 * time.Second
-	err := cmd.Run()
+	err = cmd.Run()
 	if got := cmd.ProcessState.ExitCode(); got != status {
 		in.Errorf("whatif %s: status %d, want %d: %v\n%s", strings.Join(args, " "), got, status, err, out.Bytes())
 	}
@@ -101,7 +106,7 @@ const lent = "cap_bpf,cap_perfmon,cap_sys_ptrace=ep"
 // TestLentCapabilities checks that a whatif with capabilities from its file profiles the caller's own processes, and
 // lends the capabilities for nothing else.
 func TestLentCapabilities(t *testing.T) {
-	realkernel.Need(t)
+	realkernel.NeedBeside(t)
 	in := installed(t, lent, 0o755)
 	theirs, mine := filepath.Join(in.dir, "theirs"), filepath.Join(in.dir, "home", "mine")
 	program := filepath.Join(town(t), "server")
@@ -114,12 +119,12 @@ func TestLentCapabilities(t *testing.T) {
 	if said := in.says(0, "doctor"); strings.Contains(said, "FAIL") || !strings.Contains(said, "from whatif's file") {
 		t.Errorf("doctor:\n%s", said)
 	}
-	in.says(0, "run", "--quiet", "-p", "func:request_done", "-d", "1s", "--", mine)
+	in.says(0, "run", "--quiet", "-p", "func:request_done", "-d", "300ms", "--", mine)
 	if said := in.says(0, "report", "whatif.profile"); !strings.Contains(said, "request_done") {
 		t.Errorf("one's own program: no visits:\n%s", said)
 	}
 	// With the kernel's own filter whatif counts only the target, and sets no probe.
-	in.says(0, "run", "--quiet", "-o", "b.profile", "-p", "syscall:write", "-d", "1s", "--", theirs)
+	in.says(0, "run", "--quiet", "-o", "b.profile", "-p", "syscall:write", "-d", "300ms", "--", theirs)
 
 	in.refuses("profiling the machine: that stops other users' processes, too", "system", "-p", "syscall:read", "-d", "1s")
 	in.refuses("theirs: the file is not yours", "run", "--quiet", "-p", "func:request_done", "-d", "1s", "--", theirs)
@@ -133,7 +138,7 @@ func TestLentCapabilities(t *testing.T) {
 	}
 
 	in.env = []string{"NIX_DEBUG_INFO_DIRS=/tmp", "DEBUGINFOD_URLS=http://127.0.0.1:1/", "LD_LIBRARY_PATH=/tmp"}
-	said := in.says(0, "run", "--quiet", "-o", "c.profile", "-p", "func:request_done", "-d", "1s", "--", mine)
+	said := in.says(0, "run", "--quiet", "-o", "c.profile", "-p", "func:request_done", "-d", "300ms", "--", mine)
 	if want := "whatif: NIX_DEBUG_INFO_DIRS, DEBUGINFOD_URLS, LD_LIBRARY_PATH not used, "; strings.Count(said, want) != 1 {
 		t.Errorf("want once %q:\n%s", want, said)
 	}
@@ -142,7 +147,7 @@ func TestLentCapabilities(t *testing.T) {
 // TestGroupCopy checks what a package installs: one whatif that everybody may run, and that has no capabilities, and a
 // second one with capabilities, which goes on for the group that may run it.
 func TestGroupCopy(t *testing.T) {
-	realkernel.Need(t)
+	realkernel.NeedBeside(t)
 	in := installed(t, "", 0o755)
 	plain := filepath.Join(in.dir, "bin", "whatif")
 	second := filepath.Join(in.dir, "libexec", "whatif", "whatif")
@@ -184,7 +189,7 @@ func TestGroupCopy(t *testing.T) {
 	if err := os.Chown(mine, nobody, nobody); err != nil {
 		t.Fatal(err)
 	}
-	in.says(0, "run", "--quiet", "-p", "func:request_done", "-d", "1s", "--", mine)
+	in.says(0, "run", "--quiet", "-p", "func:request_done", "-d", "300ms", "--", mine)
 	in.refuses("profiling the machine: that stops other users' processes, too", "system", "-p", "syscall:read", "-d", "1s")
 }
 
@@ -198,7 +203,7 @@ func libcOf(t *testing.T) string {
 
 // TestLentCgroup checks that whatif refuses a cgroup with processes of other users, and does not profile a part of it.
 func TestLentCgroup(t *testing.T) {
-	realkernel.Need(t)
+	realkernel.NeedBeside(t)
 	in := installed(t, lent, 0o755)
 	text, err := os.ReadFile("/proc/self/cgroup")
 	if err != nil {
@@ -229,27 +234,49 @@ func TestLentReading(t *testing.T) {
 // TestLentThreads checks the capabilities of all threads. A command that does not profile has none. A command that
 // profiles has those that override protections only for moments.
 func TestLentThreads(t *testing.T) {
-	realkernel.Need(t)
+	realkernel.NeedBeside(t)
 	in := installed(t, lent, 0o755)
 	if err := os.WriteFile(filepath.Join(in.dir, "home", "whatif.profile"), []byte(small), 0o644); err != nil {
 		t.Fatal(err)
 	}
 	ptrace := uint64(1) << unix.CAP_SYS_PTRACE
-	in.during([]string{"view"}, func(permitted, effective uint64) bool { return permitted == 0 && effective == 0 })
-	run := []string{"run", "--quiet", "-o", "run.profile", "-p", "syscall:write", "--", "sleep", "3"}
-	in.during(run, func(permitted, effective uint64) bool {
+	in.during([]string{"view"}, "said", "the page is at", func(permitted, effective uint64) bool {
+		return permitted == 0 && effective == 0
+	})
+	run := []string{"run", "--quiet", "-o", "run.profile", "-p", "syscall:write", "--", "sleep", "100"}
+	in.during(run, "home/run.profile", "\n{\"experiment\"", func(permitted, effective uint64) bool {
 		return permitted&ptrace != 0 && effective != 0 && effective&ptrace == 0
 	})
 }
 
-// during checks the threads of a command while it runs, and then ends it.
-func (in *install) during(args []string, right func(permitted, effective uint64) bool) {
+// during checks the threads of a command as soon as a file has the words, and then ends the command. What the command
+// says is in the file "said".
+func (in *install) during(args []string, file, words string, right func(permitted, effective uint64) bool) {
 	in.Helper()
+	release, err := turnFor(append([]string{"whatif"}, args...)...)
+	if err != nil {
+		in.Fatal(err)
+	}
+	defer release()
 	cmd := in.command(args...)
+	said, err := os.Create(filepath.Join(in.dir, "said"))
+	if err != nil {
+		in.Fatal(err)
+	}
+	defer said.Close()
+	cmd.Stderr = said
 	if err := cmd.Start(); err != nil {
 		in.Fatal(err)
 	}
-	time.Sleep(1500 * time.Millisecond)
+	for end := time.Now().Add(time.Minute); ; time.Sleep(20 * time.Millisecond) {
+		if text, _ := os.ReadFile(filepath.Join(in.dir, file)); strings.Contains(string(text), words) {
+			break
+		}
+		if time.Now().After(end) {
+			in.Errorf("whatif %v: no %q in %s", args, words, file)
+			break
+		}
+	}
 	threads, err := filepath.Glob(fmt.Sprintf("/proc/%d/task/*/status", cmd.Process.Pid))
 	if err != nil || len(threads) < 3 {
 		in.Errorf("whatif %v: %d threads, %v", args, len(threads), err)

@@ -8,6 +8,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -73,11 +74,12 @@ func TestScripts(t *testing.T) {
 	if names, err := filepath.Glob("testdata/*.txtar"); err != nil || len(names) < 10 {
 		t.Fatalf("%d scripts: %v", len(names), err)
 	}
+	t.Parallel()
 	testscript.Run(t, params)
 }
 
-// setup gives a script whatif in its PATH, the programs' sources in $PROGRAMS, the reason why whatif cannot profile in
-// $WHY, and the machine for itself.
+// setup gives a script whatif in its PATH, the programs' sources in $PROGRAMS, and the reason why whatif cannot profile
+// in $WHY. It waits until no test measures.
 func setup(t *testing.T, why string) func(*testscript.Env) error {
 	whatif := realkernel.Whatif(t)
 	programs, err := filepath.Abs("testdata/programs")
@@ -85,7 +87,7 @@ func setup(t *testing.T, why string) func(*testscript.Env) error {
 		t.Fatal(err)
 	}
 	return func(env *testscript.Env) error {
-		release, err := realkernel.Turn()
+		release, err := realkernel.Beside()
 		if err != nil {
 			return err
 		}
@@ -97,13 +99,34 @@ func setup(t *testing.T, why string) func(*testscript.Env) error {
 	}
 }
 
-// statusCommand is `status N program args...`: the program must exit with N.
+// A command has a session that stops cores if sessions matches, and resting does not.
+var (
+	sessions = regexp.MustCompile(`\bwhatif (run|attach|system|demo)\b`)
+	resting  = regexp.MustCompile(` (--list-units|--no-delays|-s 0) `)
+)
+
+// turnFor waits until no other test has a session that stops cores, if the command has one.
+func turnFor(command ...string) (release func(), err error) {
+	text := strings.Join(command, " ")
+	if !sessions.MatchString(text) || resting.MatchString(text) {
+		return func() {}, nil
+	}
+	return realkernel.Turn()
+}
+
+// statusCommand is `status N program args...`: the program must exit with N. A whatif that stops cores waits for its
+// turn; with status 2 it does not get so far. In a script's background, which has no status, no whatif may stop cores.
 func statusCommand(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) < 2 {
 		ts.Fatalf("usage: status N program [args...]")
 	}
 	want, err := strconv.Atoi(args[0])
 	ts.Check(err)
+	if want != 2 {
+		release, err := turnFor(args[1:]...)
+		ts.Check(err)
+		defer release()
+	}
 	got := 0
 	if err := ts.Exec(args[1], args[2:]...); err != nil {
 		var exit *exec.ExitError

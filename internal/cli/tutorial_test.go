@@ -131,7 +131,7 @@ func firstRun(t *testing.T) []byte {
 // TestTutorial executes the tutorial's commands, with shorter runs. Their numbers differ, so the test compares only the
 // lines that do not depend on numbers.
 func TestTutorial(t *testing.T) {
-	realkernel.Need(t)
+	realkernel.NeedBeside(t)
 	dir := t.TempDir()
 	source, err := os.ReadFile(filepath.Join(tutorial, "words.c"))
 	if err != nil {
@@ -140,7 +140,7 @@ func TestTutorial(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(dir, "words.c"), source, 0o644); err != nil {
 		t.Fatal(err)
 	}
-	less := strings.NewReplacer("-d 20s", "-d 1500ms", "./words 5000", "./words 200", "sudo ", "")
+	less := strings.NewReplacer("-d 20s", "-d 700ms --experiment 30ms", "./words 5000", "./words 200", "sudo ", "")
 	commands, _ := steps(t)
 	for _, c := range commands {
 		text := less.Replace(c.text)
@@ -152,10 +152,15 @@ func TestTutorial(t *testing.T) {
 		if strings.Contains(text, "whatif check ") {
 			statuses = []int{0, 1} // the machine may have become half as fast
 		}
+		release, err := turnFor(text)
+		if err != nil {
+			t.Fatal(err)
+		}
 		cmd := exec.Command("sh", "-c", text)
 		cmd.Dir = dir
 		cmd.Env = append(os.Environ(), "PATH="+filepath.Dir(realkernel.Whatif(t))+":"+os.Getenv("PATH"))
 		out, err := cmd.CombinedOutput()
+		release()
 		if !slices.Contains(statuses, cmd.ProcessState.ExitCode()) {
 			t.Fatalf("$ %s: %v\n%s", text, err, out)
 		}

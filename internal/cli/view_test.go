@@ -138,16 +138,6 @@ func TestView(t *testing.T) {
 	}
 }
 
-// TestRunView checks the page of run --view while the run goes on, and after its end.
-func TestRunView(t *testing.T) {
-	realkernel.Need(t)
-	dir := town(t)
-	page, said := view(t, dir, "whatif run --view --quiet -p func:request_done -d 2s -- ./server", "the run has ended", 0)
-	if !strings.Contains(page, `"live":false`) || !strings.Contains(page, `"request_done"`) {
-		t.Errorf("page of %d bytes; said:\n%s", len(page), said)
-	}
-}
-
 // TestViewPort checks --port, and the command that view prints for another machine.
 func TestViewPort(t *testing.T) {
 	dir := t.TempDir()

@@ -18,20 +18,23 @@ func TestTickTimes(t *testing.T) {
 	program := realkernel.Compile(t, "../../bpf/testdata/tick_times.c", "-O2", "-lm")
 	for _, period := range []uint64{1_000_000, 10_000_000, 333_333, 200_000} {
 		for seed := range uint64(2) {
-			out, err := exec.Command(program, fmt.Sprint(period), fmt.Sprint(seed)).CombinedOutput()
-			if err != nil {
-				t.Fatalf("period %d, seed %d: %v\n%s", period, seed, err, out)
-			}
-			lines := strings.Split(strings.TrimSpace(string(out)), "\n")
-			if len(lines) < 2*16 {
-				t.Fatalf("only %d ticks", len(lines))
-			}
-			for _, line := range lines {
-				var tick, due uint64
-				if _, err := fmt.Sscan(line, &tick, &due); err != nil || tickDue(tick, period, seed) != due {
-					t.Fatalf("period %d, seed %d: %q, but here it is %d (%v)", period, seed, line, tickDue(tick, period, seed), err)
+			t.Run(fmt.Sprintf("period %d, seed %d", period, seed), func(t *testing.T) {
+				t.Parallel()
+				out, err := exec.Command(program, fmt.Sprint(period), fmt.Sprint(seed)).CombinedOutput()
+				if err != nil {
+					t.Fatalf("%v\n%s", err, out)
 				}
-			}
+				lines := strings.Split(strings.TrimSpace(string(out)), "\n")
+				if len(lines) < 2*16 {
+					t.Fatalf("only %d ticks", len(lines))
+				}
+				for _, line := range lines {
+					var tick, due uint64
+					if _, err := fmt.Sscan(line, &tick, &due); err != nil || tickDue(tick, period, seed) != due {
+						t.Fatalf("%q, but here it is %d (%v)", line, tickDue(tick, period, seed), err)
+					}
+				}
+			})
 		}
 	}
 }

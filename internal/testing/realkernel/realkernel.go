@@ -89,7 +89,7 @@ func NeedBeside(t *testing.T) {
 	t.Helper()
 	NeedKernel(t)
 	t.Parallel()
-	hold(t, func() (func(), error) { return lock("machine", unix.LOCK_SH) })
+	hold(t, Beside)
 }
 
 // NeedKernel is Need for a test that stops nothing and minds nothing: it waits for no other.
@@ -144,9 +144,12 @@ func NeedWhole(t testing.TB) {
 	NeedQuiet(t)
 }
 
+// Beside waits until no other test measures. release says that this one has ended.
+func Beside() (release func(), err error) { return lock("machine", unix.LOCK_SH) }
+
 // Turn waits until no other test has a session that stops cores, and none measures. release ends this test's turn.
 func Turn() (release func(), err error) {
-	quiet, err := lock("machine", unix.LOCK_SH)
+	quiet, err := Beside()
 	if err != nil {
 		return nil, err
 	}

@@ -1,7 +1,7 @@
 /*
- * Half of the time is in work, half in the C library, which copy calls: some
- * milliseconds each in turn, until SECONDS have passed. The compiler does not
- * know how many bytes are copied.
+ * Half of the time is in work, half in the C library, which copy calls: two
+ * milliseconds each in turn, or more on a busy machine, until SECONDS have
+ * passed. The compiler does not know how many bytes are copied.
  *
  *     copies SECONDS
  */
@@ -39,8 +39,8 @@ int main(int argc, char **argv) {
   double end = seconds() + (argc > 1 ? atof(argv[1]) : 1);
   unsigned long x = 0;
   while (seconds() < end) {
-    x += work(seconds() + 0.01);
-    x += copy(seconds() + 0.01);
+    x += work(seconds() + 0.002);
+    x += copy(seconds() + 0.002);
   }
   return x == 42;
 }
