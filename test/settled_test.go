@@ -68,9 +68,9 @@ func TestProgramRunsOnWhenSettled(t *testing.T) {
 	t.Cleanup(endTurn)
 	log := &freedOnce{slog.DiscardHandler, make(chan string, 1), make(chan bool, 1),
 		func() int { return loadedBy(t, os.Getpid()).count("link") }, endTurn}
-	const ends = 3 * time.Second
+	const ends = 5 * time.Second
 	outcome, err := experiment.Profile(t.Context(), experiment.Config{
-		Args: []string{program, "3", "3"}, Kind: "line", Points: []point.Spec{spec}, Speedups: []int{0, 50},
+		Args: []string{program, "5", "3"}, Kind: "line", Points: []point.Spec{spec}, Speedups: []int{0, 50},
 		Period: time.Millisecond, Experiment: 20 * time.Millisecond, Seed: rand.Uint64(), Stdout: stdout, Log: slog.New(log),
 		Enough: func(r *analyze.Result) bool {
 			if log.attached() == 0 {
