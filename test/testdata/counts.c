@@ -1,7 +1,9 @@
 /*
  * Programs that count their own visits exactly, in memory that all their processes share.
  *
- *     counts HOW N ...     prints "visits V" when no thread is left that may visit; orphans can only come last
+ *     counts HOW N ...     prints "visits V" when no thread is left that may visit
+ *
+ * One after the other; orphans can only come last.
  *
  * A visit is a call of visited(), a system call getppid, and a passage of the tracepoint timer:itimer_state.
  */

@@ -3,8 +3,8 @@
  *
  *     points HOW... [LIBRARY...]
  *
- * One after the other. With exec the program goes on as another one, and libraries takes what comes after it: both can
- * only come last.
+ * One after the other. With exec the program goes on as another one, and libraries takes what comes
+ * after it: both can only come last.
  */
 #define _GNU_SOURCE
 #include <dlfcn.h>

@@ -1,6 +1,6 @@
 /*
- * swap A B SECONDS: computes in library A for so long, unloads it, then computes for three times as long in B, of the same
- * size, at the same address.
+ * swap A B SECONDS: computes in library A for so long, unloads it, then computes for three times as
+ * long in B, of the same size, at the same address.
  */
 #include <dlfcn.h>
 #include <stdio.h>
