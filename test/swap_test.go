@@ -44,8 +44,9 @@ func TestLibraryLoadedLater(t *testing.T) {
 	const source = "testdata/swaplib.c"
 	library := realkernel.Compile(t, source, "-shared", "-fPIC")
 	program := realkernel.Compile(t, "testdata/swap.c", "-ldl")
-	data, _ := profiled(t, []string{"-p", "func:work", "-t", "func:work", "-t", "func:nowhere", "-s", "0,50"},
-		[]string{program, library, library, "0.4"}, 0)
+	data, _ := profiled(t,
+		[]string{"-p", "func:work", "-t", "func:work", "-t", "func:nowhere", "-s", "0,50", "--experiment", "50ms"},
+		[]string{program, library, library, "0.6"}, 0)
 	sped, visits := 0, uint64(0)
 	for _, e := range data.Experiments {
 		if data.Units[e.Unit].Name == "work" && e.Speedup == 50 {
