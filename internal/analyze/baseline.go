@@ -207,36 +207,35 @@ func (t *track) winsorise() {
 	}
 }
 
-// around calls f with each baseline that predicts the moment before the baseline at pos, and its
-// weight. The baseline self is left out, if it is not negative.
-func (s *segment) around(pos, self, k int, f func(j int, weight float64)) {
+// expect returns the period that the neighbours of the moment before the baseline at pos predict, and the number of
+// their visits; 0 if there were none. The nearest of the k baselines on either side weighs k. The baseline self is left
+// out, if it is not negative.
+func (s *segment) expect(pos, self, k int) (period, visits float64) {
+	var time, weighed float64
 	for side := range 2 {
-		j, step := pos-1, -1
-		if side == 1 {
-			j, step = pos, 1
-		}
-		for near := k; near > 0 && j >= 0 && j < len(s.base); j += step {
+		j, step := towards(side, pos)
+		for weight := float64(k); weight > 0 && uint(j) < uint(len(s.base)); j += step {
 			if j != self {
-				f(j, float64(near))
-				near--
+				w := &s.base[j]
+				time += weight * w.time
+				weighed += weight * w.visits
+				visits += w.visits
+				weight--
 			}
 		}
 	}
-}
-
-// expect returns the period that the neighbours of a moment predict, and the number of their
-// visits; 0 if there were none.
-func (s *segment) expect(pos, self, k int) (period, visits float64) {
-	var time, weighed float64
-	s.around(pos, self, k, func(j int, weight float64) {
-		time += weight * s.base[j].time
-		weighed += weight * s.base[j].visits
-		visits += s.base[j].visits
-	})
 	if weighed == 0 {
 		return 0, 0
 	}
 	return time / weighed, visits
+}
+
+// towards gives the first neighbour on a side of the moment before the baseline at pos, and the step to the next one.
+func towards(side, pos int) (first, step int) {
+	if side == 0 {
+		return pos - 1, -1
+	}
+	return pos, 1
 }
 
 // chooseReach sets k to the reach that predicts left-out baselines best, by the mean of squared
@@ -338,22 +337,30 @@ type share struct {
 	part float64
 }
 
-// shares appends the parts that the neighbours have in the expected period, by time, and returns
-// the sum of their squares.
+// shares appends the parts that the neighbours have in the period that expect returns, by time, and returns the sum of
+// their squares. With nil it returns only that.
 func (s *segment) shares(pos, self, k int, to []share) ([]share, float64) {
-	total, squares := 0.0, 0.0
-	s.around(pos, self, k, func(j int, weight float64) {
-		x := weight * s.base[j].worth()
-		total += x
-		squares += x * x
-	})
-	if total == 0 {
-		return to, 0
+	total, squares, first := 0.0, 0.0, len(to)
+	for side := range 2 {
+		j, step := towards(side, pos)
+		for weight := float64(k); weight > 0 && uint(j) < uint(len(s.base)); j += step {
+			if j == self {
+				continue
+			}
+			x := weight * s.base[j].worth()
+			total += x
+			squares += x * x
+			if to != nil {
+				to = append(to, share{j, x})
+			}
+			weight--
+		}
 	}
-	if to != nil {
-		s.around(pos, self, k, func(j int, weight float64) {
-			to = append(to, share{j, weight * s.base[j].worth() / total})
-		})
+	if total == 0 {
+		return to[:first], 0
+	}
+	for i := first; i < len(to); i++ {
+		to[i].part /= total
 	}
 	return to, squares / (total * total)
 }

@@ -35,9 +35,9 @@ func (m matrix) cholesky() (logDet float64, ok bool) {
 		m.a[j*m.n+j] = d
 		logDet += 2 * math.Log(d)
 		for i := j + 1; i < m.n; i++ {
-			x := m.at(i, j)
+			x, ri := m.at(i, j), m.a[i*m.n:][:len(rj)]
 			for k, y := range rj {
-				x -= m.a[i*m.n+k] * y
+				x -= ri[k] * y
 			}
 			m.a[i*m.n+j] = x / d
 		}
@@ -49,10 +49,28 @@ func (m matrix) cholesky() (logDet float64, ok bool) {
 // b's quadratic form with the inverse of the factored matrix.
 func (m matrix) forward(b []float64) {
 	for i := range m.n {
-		for j := range i {
-			b[i] -= m.at(i, j) * b[j]
+		row := m.a[i*m.n:][:i+1]
+		x, known := b[i], b[:i]
+		for j, y := range known {
+			x -= row[j] * y
 		}
-		b[i] /= m.at(i, i)
+		b[i] = x / row[i]
+	}
+}
+
+// forwardAll is forward for several columns, the rows of which follow each other in b. That is faster than one after
+// the other, as no number waits for the one before it.
+func (m matrix) forwardAll(b []float64, columns int) {
+	for i := range m.n {
+		row, x := m.a[i*m.n:][:i+1], b[i*columns:][:columns]
+		for j, y := range row[:i] {
+			for c, z := range b[j*columns:][:len(x)] {
+				x[c] -= y * z
+			}
+		}
+		for c := range x {
+			x[c] /= row[i]
+		}
 	}
 }
 

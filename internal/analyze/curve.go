@@ -55,8 +55,14 @@ func mixture(straight, bent, wandering float64) []model {
 
 // kernel is the prior covariance of the gains at speed-ups s and t.
 func (m model) kernel(s, t float64) float64 {
-	lo, hi := min(s, t), max(s, t)
-	k := slopePrior*slopePrior*s*t + m.wander*m.wander*lo*lo*(3*hi-lo)/6
+	lo, hi := s, t
+	if t < s {
+		lo, hi = t, s
+	}
+	k := slopePrior * slopePrior * s * t
+	if m.wander > 0 {
+		k += m.wander * m.wander * lo * lo * (3*hi - lo) / 6
+	}
 	if m.bend > 0 && lo > m.bend {
 		k += bendSize * bendSize * (s - m.bend) * (t - m.bend)
 	}
@@ -113,13 +119,14 @@ func newCurve(models []model, x, y []float64, cov matrix, at []float64) (c curve
 type regression struct {
 	x, y, at       []float64
 	cov, k         matrix
-	z, b           []float64
+	z              []float64
+	b              []float64 // a row for each of x, and a column for each of at
 	mean, variance []float64
 }
 
 func newRegression(x, y []float64, cov matrix, at []float64) *regression {
 	n := len(x)
-	return &regression{x: x, y: y, at: at, cov: cov, k: newMatrix(n), z: make([]float64, n), b: make([]float64, n),
+	return &regression{x: x, y: y, at: at, cov: cov, k: newMatrix(n), z: make([]float64, n), b: make([]float64, n*len(at)),
 		mean: make([]float64, len(at)), variance: make([]float64, len(at))}
 }
 
@@ -127,8 +134,8 @@ func newRegression(x, y []float64, cov matrix, at []float64) *regression {
 // likelihood, up to a constant.
 func (r *regression) posterior(m model) (logLik float64, ok bool) {
 	copy(r.k.a, r.cov.a)
-	for i, s := range r.x {
-		for j, t := range r.x {
+	for i, s := range r.x { // cholesky reads no more than the lower triangle
+		for j, t := range r.x[:i+1] {
 			r.k.add(i, j, m.kernel(s, t))
 		}
 		r.k.add(i, i, leastVariance)
@@ -140,13 +147,21 @@ func (r *regression) posterior(m model) (logLik float64, ok bool) {
 	copy(r.z, r.y)
 	r.k.forward(r.z)
 	logLik = -0.5 * (dot(r.z, r.z) + logDet)
-	for j, s := range r.at {
-		for i, t := range r.x {
-			r.b[i] = m.kernel(s, t)
+	columns := len(r.at)
+	for i, t := range r.x {
+		for j, s := range r.at {
+			r.b[i*columns+j] = m.kernel(s, t)
 		}
-		r.k.forward(r.b)
-		r.mean[j] = dot(r.b, r.z)
-		r.variance[j] = math.Max(0, m.kernel(s, s)-dot(r.b, r.b))
+	}
+	r.k.forwardAll(r.b, columns)
+	for j, s := range r.at {
+		mean, known := 0.0, 0.0
+		for i, z := range r.z {
+			b := r.b[i*columns+j]
+			mean += b * z
+			known += b * b
+		}
+		r.mean[j], r.variance[j] = mean, math.Max(0, m.kernel(s, s)-known)
 	}
 	return logLik, !math.IsNaN(logLik) && !math.IsInf(logLik, 0)
 }

@@ -76,8 +76,9 @@ func (f *fit) addProducts(parts []float64, factor float64) {
 		if x == 0 {
 			continue
 		}
+		row, x := f.cov.a[a*f.cov.n:][:len(parts)], factor*x
 		for b, y := range parts {
-			f.cov.add(a, b, factor*x*y)
+			row[b] += x * y
 		}
 	}
 }

@@ -42,7 +42,7 @@ type trial struct {
 // collect makes the trials of the experiments of one target.
 func (in *input) collect(t *track, target int, see view) []trial {
 	var trials []trial
-	for _, o := range in.tried[target] {
+	for _, o := range in.bySpeedup(target) {
 		d := in.runs[o.run]
 		e := &d.Experiments[o.exp]
 		v, ok := see(o.run, e)
@@ -77,8 +77,16 @@ func (in *input) collect(t *track, target int, see view) []trial {
 		_, tr.squares = s.shares(tr.pos, -1, t.k, nil)
 		trials = append(trials, tr)
 	}
-	slices.SortStableFunc(trials, func(a, b trial) int { return a.speedup - b.speedup })
 	return trials
+}
+
+// bySpeedup is the experiments of a target, sorted by speed-up; those with the same one are in the order of time.
+func (in *input) bySpeedup(target int) []occasion {
+	tried := slices.Clone(in.tried[target])
+	slices.SortStableFunc(tried, func(a, b occasion) int {
+		return in.runs[a.run].Experiments[a.exp].Speedup - in.runs[b.run].Experiments[b.exp].Speedup
+	})
+	return tried
 }
 
 // expose sets exposure and predicted variance of a trial with the ratio theta.

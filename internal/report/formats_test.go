@@ -245,7 +245,23 @@ func TestPprofTool(t *testing.T) {
 	}
 }
 
-// TestCozViewer gives the output to the parser of COZ's own viewer, in a browser. make test
+// cozAnswer is what the parser of COZ's viewer makes of a file.
+type cozAnswer struct {
+	Warnings []string
+	Points   []string
+	Data     []struct {
+		Name   string
+		Points []struct {
+			Name         string
+			Measurements []struct {
+				Speedup float64
+				Gain    float64 `json:"progress_speedup"`
+			}
+		} `json:"progress_points"`
+	}
+}
+
+// TestCozViewer gives the output, of both kinds, to the parser of COZ's own viewer, in a browser. make test
 // installs both.
 func TestCozViewer(t *testing.T) {
 	parser, err := os.ReadFile("/usr/share/coz-profiler/viewer/js/profile.js")
@@ -256,61 +272,17 @@ func TestCozViewer(t *testing.T) {
 	if err != nil {
 		t.Skip("no chromium")
 	}
-	for _, asJSON := range []bool{false, true} {
+	var files [2]string
+	for i, asJSON := range []bool{false, true} {
 		var b bytes.Buffer
 		if err := Coz(&b, []*whatif.Data{made(), timed("wait")}, asJSON); err != nil {
 			t.Fatal(err)
 		}
-		text, err := json.Marshal(b.String()) // escapes < and >
-		if err != nil {
-			t.Fatal(err)
-		}
-		dir := t.TempDir()
-		page := filepath.Join(dir, "page.html")
-		const script = `const warnings = [];
-const profile = new Profile(cozText, null, null, () => 1, (title, text) => warnings.push(title + ": " + text));
-document.body.innerHTML = '<pre id="answer">' + btoa(JSON.stringify({
-	warnings, points: profile.getProgressPoints(), data: profile.getSpeedupData(2)})) + '</pre>';`
-		html := fmt.Sprintf("<!DOCTYPE html><body><script>%s</script><script>const cozText = %s;\n%s</script></body>",
-			parser, text, script)
-		if err := os.WriteFile(page, []byte(html), 0o666); err != nil {
-			t.Fatal(err)
-		}
-		cmd := exec.Command(chromium, "--headless", "--no-sandbox", "--disable-gpu",
-			"--user-data-dir="+filepath.Join(dir, "user"), "--dump-dom", "file://"+page)
-		var stderr bytes.Buffer
-		cmd.Stderr = &stderr
-		dom, err := cmd.Output()
-		if err != nil {
-			t.Fatalf("%v\n%s", err, stderr.Bytes())
-		}
-		answer := regexp.MustCompile(`<pre id="answer">([^<]*)</pre>`).FindSubmatch(dom)
-		if answer == nil {
-			t.Fatalf("COZ's viewer does not take it:\n%s\n%s", dom, stderr.Bytes())
-		}
-		out, err := base64.StdEncoding.DecodeString(string(answer[1]))
-		if err != nil {
-			t.Fatal(err)
-		}
-		var got struct {
-			Warnings []string
-			Points   []string
-			Data     []struct {
-				Name   string
-				Points []struct {
-					Name         string
-					Measurements []struct {
-						Speedup float64
-						Gain    float64 `json:"progress_speedup"`
-					}
-				} `json:"progress_points"`
-			}
-		}
-		if err := json.Unmarshal(out, &got); err != nil {
-			t.Fatalf("%v\n%s", err, out)
-		}
+		files[i] = b.String()
+	}
+	for i, got := range cozView(t, chromium, parser, files[:]) {
 		if len(got.Warnings) > 0 || strings.Join(got.Points, " ") != "request wait" {
-			t.Errorf("warnings %q, points %q", got.Warnings, got.Points)
+			t.Errorf("file %d: warnings %q, points %q", i, got.Warnings, got.Points)
 		}
 		found := false
 		for _, line := range got.Data {
@@ -332,9 +304,52 @@ document.body.innerHTML = '<pre id="answer">' + btoa(JSON.stringify({
 			}
 		}
 		if !found {
-			t.Errorf("parse.c:118 is not in COZ's viewer:\n%s", out)
+			t.Errorf("file %d: parse.c:118 is not in COZ's viewer:\n%+v", i, got)
 		}
 	}
+}
+
+// cozView opens a page that has COZ's parser read files.
+func cozView(t *testing.T, chromium string, parser []byte, files []string) []cozAnswer {
+	t.Helper()
+	texts, err := json.Marshal(files) // escapes < and >
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir := t.TempDir()
+	page := filepath.Join(dir, "page.html")
+	const script = `const answers = texts.map(text => {
+	const warnings = [];
+	const profile = new Profile(text, null, null, () => 1, (title, text) => warnings.push(title + ": " + text));
+	return {warnings, points: profile.getProgressPoints(), data: profile.getSpeedupData(2)};
+});
+document.body.innerHTML = '<pre id="answer">' + btoa(JSON.stringify(answers)) + '</pre>';`
+	html := fmt.Sprintf("<!DOCTYPE html><body><script>%s</script><script>const texts = %s;\n%s</script></body>",
+		parser, texts, script)
+	if err := os.WriteFile(page, []byte(html), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	cmd := exec.Command(chromium, "--headless", "--no-sandbox", "--disable-gpu",
+		"--user-data-dir="+filepath.Join(dir, "user"), "--dump-dom", "file://"+page)
+	var stderr bytes.Buffer
+	cmd.Stderr = &stderr
+	dom, err := cmd.Output()
+	if err != nil {
+		t.Fatalf("%v\n%s", err, stderr.Bytes())
+	}
+	answer := regexp.MustCompile(`<pre id="answer">([^<]*)</pre>`).FindSubmatch(dom)
+	if answer == nil {
+		t.Fatalf("COZ's viewer does not take them:\n%s\n%s", dom, stderr.Bytes())
+	}
+	out, err := base64.StdEncoding.DecodeString(string(answer[1]))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var all []cozAnswer
+	if err := json.Unmarshal(out, &all); err != nil || len(all) != len(files) {
+		t.Fatalf("%d answers, %v\n%s", len(all), err, out)
+	}
+	return all
 }
 
 // TestCozRoundTrip: the output for COZ can be read, and has the same content.

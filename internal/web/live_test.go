@@ -2,6 +2,8 @@ package web
 
 import (
 	"fmt"
+	"io"
+	"net/http"
 	"reflect"
 	"sync"
 	"testing"
@@ -43,4 +45,40 @@ func TestLiveShares(t *testing.T) {
 		l.Page()
 	}
 	writing.Wait()
+}
+
+// TestServerAtOnce: clients ask for a page, and for all that it is made of, at the same time, while new data come. With
+// -race this finds what their requests share.
+func TestServerAtOnce(t *testing.T) {
+	d := world{latency: true}.made()
+	l := NewLive("whatif.profile", []string{"./server"})
+	l.Update(d, false)
+	s := server(t, l.Page)
+	get := func(path string) {
+		answer, err := http.Get(s.Address() + path)
+		if err != nil {
+			t.Error(err)
+			return
+		}
+		defer answer.Body.Close()
+		if n, err := io.Copy(io.Discard, answer.Body); err != nil || n == 0 || answer.StatusCode != http.StatusOK {
+			t.Errorf("%q: status %d, %d bytes, %v", path, answer.StatusCode, n, err)
+		}
+	}
+	var clients sync.WaitGroup
+	for range 3 {
+		clients.Go(func() {
+			get("")
+			get("latest")
+			p := s.page() // it is kept, as one more comes at most
+			for _, name := range p.resources() {
+				get(p.index.Version + "/" + name)
+			}
+		})
+	}
+	l.Update(d, true)
+	clients.Wait()
+	if p := s.page(); p.index.Live || len(p.index.Units) != 5 {
+		t.Errorf("at the end: %+v", p.index)
+	}
 }

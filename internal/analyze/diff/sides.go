@@ -12,12 +12,13 @@ type side struct {
 	result *analyze.Result
 	runs   []*profile.Data
 	ids    map[profile.UnitKey][][]uint32 // the ids of each unit, by run
+	costs  map[string]*costs              // by point
 }
 
 type sides struct{ old, new side }
 
 func newSide(r *analyze.Result, runs []*profile.Data) side {
-	s := side{r, runs, map[profile.UnitKey][][]uint32{}}
+	s := side{r, runs, map[profile.UnitKey][][]uint32{}, map[string]*costs{}}
 	for i, d := range runs {
 		for id, u := range d.Units {
 			k := u.Key()
@@ -75,33 +76,76 @@ func (s *side) cpuTime(k int, samples func(run int, e *profile.Experiment) int64
 	})
 }
 
+// costs are the CPU times in the baselines in which one point was measured. They are gathered once, as a comparison
+// asks for each of thousands of units.
+type costs struct {
+	visits [][]part               // by run; the times are 0
+	units  []map[uint32][]sampled // run, unit id → the baselines in which the unit has samples
+	times  [][]part               // working memory of cost
+	// sample is what one single sample in all baselines would come to per visit; 0 if nothing was sampled or visited.
+	sample float64
+}
+
+// sampled is the number of a unit's samples in one baseline, given by its index.
+type sampled struct {
+	baseline int
+	samples  int64
+}
+
+// costsAt gathers the costs at a point.
+func (s *side) costsAt(point string) *costs {
+	if c := s.costs[point]; c != nil {
+		return c
+	}
+	c := &costs{units: make([]map[uint32][]sampled, len(s.runs)), times: make([][]part, len(s.runs))}
+	for run := range c.units {
+		c.units[run] = make(map[uint32][]sampled)
+	}
+	baselines := make([]int, len(s.runs))
+	c.visits = s.cpuTime(pointNamed(s.result, point), func(run int, e *profile.Experiment) int64 {
+		for id, n := range e.UnitSamples {
+			c.units[run][id] = append(c.units[run][id], sampled{baselines[run], n})
+		}
+		baselines[run]++
+		return e.Samples
+	})
+	var time, visits, period float64
+	for run, parts := range c.visits {
+		period = max(period, float64(s.runs[run].Run.PeriodNS))
+		for i := range parts {
+			time += parts[i].num
+			visits += parts[i].den
+			parts[i].num = 0
+		}
+	}
+	if time > 0 && visits > 0 {
+		c.sample = period / visits
+	}
+	s.costs[point] = c
+	return c
+}
+
 // cost is the CPU time per visit that some units take together.
 func (s *side) cost(point string, units []*analyze.Target) (sumRatio, bool) {
-	return newSumRatio(s.cpuTime(pointNamed(s.result, point), func(run int, e *profile.Experiment) (n int64) {
-		for _, t := range units {
-			if by := s.ids[t.Unit.Key()]; by != nil {
-				for _, id := range by[run] {
-					n += e.UnitSamples[id]
+	c := s.costsAt(point)
+	for run, visits := range c.visits {
+		c.times[run] = append(c.times[run][:0], visits...)
+	}
+	for _, t := range units {
+		for run, ids := range s.ids[t.Unit.Key()] {
+			for _, id := range ids {
+				for _, in := range c.units[run][id] {
+					c.times[run][in.baseline].num += float64(in.samples) * float64(s.runs[run].Run.PeriodNS)
 				}
 			}
 		}
-		return n
-	}))
+	}
+	return newSumRatio(c.times)
 }
 
 // costOfSample is what one single sample in all baselines would come to per visit. ok is false if
 // nothing was sampled or visited.
 func (s *side) costOfSample(point string) (ns float64, ok bool) {
-	var visits, period, samples float64
-	total := func(_ int, e *profile.Experiment) int64 { return e.Samples }
-	for _, parts := range s.cpuTime(pointNamed(s.result, point), total) {
-		for _, p := range parts {
-			visits += p.den
-			samples += p.num
-		}
-	}
-	for _, d := range s.runs {
-		period = max(period, float64(d.Run.PeriodNS))
-	}
-	return period / visits, visits > 0 && samples > 0
+	c := s.costsAt(point)
+	return c.sample, c.sample > 0
 }

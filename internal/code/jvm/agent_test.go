@@ -17,7 +17,6 @@ import (
 
 	"whatif/internal/code/jit"
 	"whatif/internal/testing/committed"
-	"whatif/internal/testing/jdk"
 )
 
 // TestGenerated compiles the agent again with the same compiler: the result is the committed one.
@@ -166,23 +165,30 @@ func TestAdmin(t *testing.T) {
 	}
 }
 
-// toy starts a Java program that works for some seconds, and gives what it prints at its end.
-func toy(t *testing.T, seconds string) (vm *VM, wait func() string) {
+// busy starts a Java program that works until its end is asked for. end gives what it prints.
+func busy(t *testing.T) (vm *VM, end func() string) {
 	t.Helper()
-	java, classes := jdk.Compile(t, "../../../test/testdata/java/Toy.java")
+	java, classes := programs(t)
 	var out bytes.Buffer
-	cmd := exec.Command(java, "-Xcheck:jni", "-XX:TieredStopAtLevel=1", "-cp", classes, "Toy", seconds, "0")
+	cmd := exec.Command(java, "-Xcheck:jni", "-XX:TieredStopAtLevel=1", "-cp", classes, "Busy")
 	cmd.Stdout, cmd.Stderr = &out, &out
+	in, err := cmd.StdinPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
-	end := sync.OnceFunc(func() { _ = cmd.Wait() })
+	ended := sync.OnceFunc(func() { _ = cmd.Wait() })
 	t.Cleanup(func() {
 		_ = cmd.Process.Kill()
-		end()
+		ended()
 	})
 	return opened(t, cmd.Process.Pid, cmd.Process.Pid, uint32(os.Getuid())), func() string {
-		end()
+		if _, err := in.Write([]byte{'\n'}); err != nil {
+			t.Error(err)
+		}
+		ended()
 		return out.String()
 	}
 }
@@ -268,7 +274,7 @@ func (v *VM) has(t *testing.T) (n [3]int) {
 // TestAgent: the agent is loaded and gone twenty times. Nothing is left but its code, once; the VM goes on to its end,
 // and prints nothing else, although it checks what native code does.
 func TestAgent(t *testing.T) {
-	vm, wait := toy(t, "4")
+	vm, end := busy(t)
 	table := jit.NewTable(&jit.Budget{Left: jit.DefaultBudget})
 	a := loaded(t, vm)
 	h := jit.NewHotSpot(table)
@@ -287,7 +293,7 @@ func TestAgent(t *testing.T) {
 	if now := vm.has(t); now[0] > first[0]+4 || now[1] > first[1] || now[2] != first[2] || now[2] == 0 {
 		t.Errorf("threads, files and mappings: %v, and %v at first", now, first)
 	}
-	if out := wait(); !regexp.MustCompile(`^rounds \d+\n$`).MatchString(out) {
+	if out := end(); !regexp.MustCompile(`^rounds \d+\n$`).MatchString(out) {
 		t.Errorf("the program printed %q", out)
 	}
 	if left, _ := filepath.Glob("/tmp/" + nameOfAgent() + "*"); len(left) > 0 {
@@ -297,7 +303,7 @@ func TestAgent(t *testing.T) {
 
 // TestAgentUnread: nobody takes what the agent tells. The VM goes on, and ends when its program does.
 func TestAgentUnread(t *testing.T) {
-	vm, wait := toy(t, "1")
+	vm, end := busy(t)
 	a := loaded(t, vm)
 	defer a.Close()
 	for range 50 {
@@ -305,8 +311,9 @@ func TestAgentUnread(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
+	time.Sleep(500 * time.Millisecond) // the agent tells what it can
 	begun := time.Now()
-	if out := wait(); !regexp.MustCompile(`^rounds [1-9]\d*\n$`).MatchString(out) {
+	if out := end(); !regexp.MustCompile(`^rounds [1-9]\d*\n$`).MatchString(out) {
 		t.Errorf("the program printed %q", out)
 	}
 	if took := time.Since(begun); took > 30*time.Second {

@@ -1,7 +1,9 @@
 package jvm
 
 import (
+	"archive/zip"
 	"bufio"
+	"bytes"
 	"encoding/binary"
 	"errors"
 	"fmt"
@@ -26,9 +28,15 @@ type steps struct {
 	out *bufio.Reader
 }
 
+// programs gives the directory of the classes of testdata/*.java.
+func programs(t *testing.T) (java, classes string) {
+	t.Helper()
+	return jdk.Programs(t, os.DirFS("testdata"))
+}
+
 func startSteps(t *testing.T, flags ...string) *steps {
 	t.Helper()
-	java, classes := jdk.Compile(t, "testdata/Steps.java")
+	java, classes := programs(t)
 	c := exec.Command(java, append(flags, "-Xcheck:jni", "-cp", classes, "Steps")...)
 	in, err := c.StdinPipe()
 	if err != nil {
@@ -213,18 +221,45 @@ func (s *steps) count(t *testing.T, n int) *Points {
 	return p
 }
 
-// TestPointsStay: where the VM refuses to change a class back the next session uses other counters.
-func TestPointsStay(t *testing.T) {
-	_, classes := jdk.Compile(t, "testdata/Refuses.java")
-	jar, refuses := filepath.Join(t.TempDir(), "refuses.jar"), filepath.Join(t.TempDir(), "refuses")
-	manifest := filepath.Join(classes, "manifest")
-	text := "Premain-Class: Refuses\nCan-Retransform-Classes: true\n"
-	if err := os.WriteFile(manifest, []byte(text), 0o600); err != nil {
+// writeAgent puts a class into a JAR file that a VM loads as an agent.
+func writeAgent(t *testing.T, jar, name string) {
+	t.Helper()
+	_, classes := programs(t)
+	class, err := os.ReadFile(filepath.Join(classes, name+".class"))
+	if err != nil {
 		t.Fatal(err)
 	}
-	if out, err := exec.Command("jar", "cfm", jar, manifest, "-C", classes, "Refuses.class").CombinedOutput(); err != nil {
-		t.Skipf("%v\n%s", err, out)
+	var b bytes.Buffer
+	z := zip.NewWriter(&b)
+	for _, file := range []struct {
+		name string
+		text []byte
+	}{
+		{"META-INF/MANIFEST.MF",
+			[]byte("Manifest-Version: 1.0\nPremain-Class: " + name + "\nCan-Retransform-Classes: true\n")},
+		{name + ".class", class},
+	} {
+		w, err := z.Create(file.name)
+		if err == nil {
+			_, err = w.Write(file.text)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
 	}
+	if err := z.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(jar, b.Bytes(), 0o600); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// TestPointsStay: where the VM refuses to change a class back the next session uses other counters.
+func TestPointsStay(t *testing.T) {
+	dir := t.TempDir()
+	jar, refuses := filepath.Join(dir, "refuses.jar"), filepath.Join(dir, "refuses")
+	writeAgent(t, jar, "Refuses")
 	s := startSteps(t, "-javaagent:"+jar+"="+refuses)
 	const n = 5
 	first := s.count(t, n)

@@ -3,13 +3,14 @@ package spinwait
 import (
 	"bytes"
 	"debug/elf"
-	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
 
 	"golang.org/x/arch/x86/x86asm"
+
+	"whatif/internal/testing/compiled"
 )
 
 // builds has the ways in which the marked functions are compiled.
@@ -86,23 +87,12 @@ type marked struct {
 
 func compile(t *testing.T, source string, command []string) []marked {
 	t.Helper()
-	if _, err := exec.LookPath(command[0]); err != nil {
-		t.Skipf("%s is not installed", command[0])
-	}
-	src, err := filepath.Abs(filepath.Join("testdata", source))
-	if err != nil {
-		t.Fatal(err)
-	}
-	out := filepath.Join(t.TempDir(), "out")
-	cmd := exec.Command(command[0], append(append([]string{}, command[1:]...), "-o", out, src)...)
+	source = filepath.Join("testdata", source)
 	if command[0] == "go" {
-		cmd = exec.Command("go", "build", "-o", out, ".")
-		cmd.Dir = src
+		return functionsOf(t, compiled.Go(t, source))
 	}
-	if text, err := cmd.CombinedOutput(); err != nil {
-		t.Fatalf("%s: %v\n%s", strings.Join(cmd.Args, " "), err, text)
-	}
-	return functionsOf(t, out)
+	words := append(slices.Clone(command), "-o", compiled.Out, compiled.Src+filepath.Base(source))
+	return functionsOf(t, compiled.Program(t, compiled.File(t, source), nil, words...))
 }
 
 func functionsOf(t *testing.T, path string) []marked {

@@ -75,19 +75,7 @@ int main(int argc, char **argv)
 // small compiles a small program, which the test damages.
 func small(t testing.TB, command ...string) []byte {
 	t.Helper()
-	if _, err := exec.LookPath(command[0]); err != nil {
-		t.Skipf("%s is not installed", command[0])
-	}
-	dir := t.TempDir()
-	src, out := filepath.Join(dir, "small.c"), filepath.Join(dir, "small")
-	if err := os.WriteFile(src, []byte(smallProgram), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	args := append(append([]string{}, command[1:]...), "-o", out, src)
-	if text, err := exec.Command(command[0], args...).CombinedOutput(); err != nil {
-		t.Fatalf("%v\n%s", err, text)
-	}
-	data, err := os.ReadFile(out)
+	data, err := os.ReadFile(compileFiles(t, map[string]string{"small.c": smallProgram}, command...))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -22,8 +22,9 @@ func (b *Binary) dynamicStrings(tags ...elf.DynTag) (names []string) {
 	for _, tag := range tags {
 		for _, e := range entries {
 			if e.tag == tag && len(names) < maxPaths {
-				if s := stringAt(texts, uint32(min(e.value, 1<<32-1))); s != "" && len(s) < maxPath {
-					names = append(names, s)
+				// Of a name that is too long no more is read: a hostile file names the same one again and again.
+				if s := beginningAt(texts, uint32(min(e.value, 1<<32-1)), maxPath); len(s) > 0 && len(s) < maxPath {
+					names = append(names, string(s))
 				}
 			}
 		}

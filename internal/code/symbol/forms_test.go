@@ -10,6 +10,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"whatif/internal/testing/compiled"
 )
 
 // form is a way in which debug information comes with a program. It is made from the program that contains
@@ -62,8 +64,8 @@ func TestForms(t *testing.T) {
 				t.Run(name, func(t *testing.T) {
 					t.Parallel()
 					flags := append([]string{compiler, version}, strings.Fields(level)...)
-					w := newWorkshop(t)
-					plain := w.compile(flags...)
+					plain := compiled.Program(t, os.DirFS("testdata/src/zoo"), nil, append(slices.Clone(flags), "-std=c++17",
+						"-Wl,--build-id=sha1", "-o", compiled.Out, compiled.Src+"zoo.cc", compiled.Src+"night.cc")...)
 					b := open(t, plain)
 					addrs := textAddresses(b, sampleSize())
 					checkAgainstOracle(t, symbolizer, plain, b, addrs)
@@ -85,7 +87,7 @@ func TestForms(t *testing.T) {
 							t.Run(f.name, func(t *testing.T) {
 								w.t = t
 								if f.make == nil {
-									path = w.compile(slices.Concat(flags, f.flags)...)
+									path = w.compile(plain, slices.Concat(flags, f.flags)...)
 									sameCode(t, plain, path)
 								} else {
 									path = f.make(w, path)
@@ -100,7 +102,7 @@ func TestForms(t *testing.T) {
 					for _, f := range typeUnits {
 						t.Run(f.name, func(t *testing.T) {
 							w := newWorkshop(t)
-							path := w.compile(slices.Concat(flags, f.flags)...)
+							path := w.compile(plain, slices.Concat(flags, f.flags)...)
 							sameCode(t, plain, path)
 							f.check(w, symbolizer, path, flags, addrs, want)
 						})
@@ -215,18 +217,15 @@ func (w *workshop) attempt(command ...string) error {
 
 func (w *workshop) path(name string) string { return filepath.Join(w.dir, name) }
 
-// compile builds the program from two units.
-func (w *workshop) compile(flags ...string) string {
+// compile builds the program from the sources of its plain form.
+func (w *workshop) compile(plain string, flags ...string) string {
 	w.t.Helper()
-	src, err := filepath.Abs("testdata/src/zoo")
-	if err != nil {
-		w.t.Fatal(err)
-	}
 	w.flags = map[string]bool{}
 	for _, f := range flags {
 		w.flags[f] = true
 	}
-	w.run(append(slices.Clone(flags), "-std=c++17", "-Wl,--build-id=sha1", "-o", "zoo", src+"/zoo.cc", src+"/night.cc")...)
+	w.run(append(slices.Clone(flags), "-std=c++17", "-Wl,--build-id=sha1", "-o", "zoo", compiled.Source(plain, "zoo.cc"),
+		compiled.Source(plain, "night.cc"))...)
 	return w.path("zoo")
 }
 

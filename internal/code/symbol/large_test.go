@@ -19,8 +19,17 @@ import (
 // information has about the size. It does so once for each kind.
 var large = struct {
 	sync.Mutex
+	dirs  []string
 	paths map[string]string
 }{paths: map[string]string{}}
+
+func TestMain(m *testing.M) {
+	code := m.Run()
+	for _, dir := range large.dirs {
+		os.RemoveAll(dir)
+	}
+	os.Exit(code)
+}
 
 func buildLarge(t testing.TB, megabytes int, compiler ...string) string {
 	t.Helper()
@@ -31,7 +40,11 @@ func buildLarge(t testing.TB, megabytes int, compiler ...string) string {
 		return p
 	}
 	object := build(t, "stl.cc", append(compiler, "-c", "-O2", "-std=c++17")...)
-	dir := filepath.Dir(object)
+	dir, err := os.MkdirTemp("", "symbol-test")
+	if err != nil {
+		t.Fatal(err)
+	}
+	large.dirs = append(large.dirs, dir)
 	run := func(command ...string) {
 		t.Helper()
 		cmd := exec.Command(command[0], command[1:]...)

@@ -2,42 +2,24 @@ package symbol
 
 import (
 	"errors"
-	"os"
-	"os/exec"
-	"path/filepath"
+	"maps"
 	"slices"
 	"strings"
 	"testing"
+
+	"whatif/internal/testing/compiled"
 )
 
-// compileFiles compiles sources, given by name, in a directory of their own.
-func compileFiles(t *testing.T, sources map[string]string, command ...string) string {
+// compileFiles compiles sources, given by name.
+func compileFiles(t testing.TB, sources map[string]string, command ...string) string {
 	t.Helper()
-	dir := t.TempDir()
-	args := append([]string{}, command[1:]...)
-	for _, name := range slices.Sorted(func(yield func(string) bool) {
-		for name := range sources {
-			if !yield(name) {
-				return
-			}
-		}
-	}) {
-		path := filepath.Join(dir, name)
-		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(path, []byte(sources[name]), 0o644); err != nil {
-			t.Fatal(err)
-		}
+	words := slices.Clone(command)
+	for _, name := range slices.Sorted(maps.Keys(sources)) {
 		if strings.HasSuffix(name, ".c") {
-			args = append(args, path)
+			words = append(words, compiled.Src+name)
 		}
 	}
-	out := filepath.Join(dir, "program")
-	if text, err := exec.Command(command[0], append(args, "-o", out)...).CombinedOutput(); err != nil {
-		t.Fatalf("%v\n%s", err, text)
-	}
-	return out
+	return compiled.Program(t, compiled.Texts(sources), nil, append(words, "-o", compiled.Out)...)
 }
 
 // TestAmbiguousFile checks the error for a file name that means several files. More of the path, or a line that
@@ -126,20 +108,11 @@ func TestReturnLines(t *testing.T) {
 
 // TestAssemblyLines finds lines of assembly, which is in no function of the debug information.
 func TestAssemblyLines(t *testing.T) {
-	dir := t.TempDir()
-	source := filepath.Join(dir, "f.s")
 	const text = ".globl f\n.type f, @function\nf:\n\tnop\n\tpush %rbx\n\tpop %rbx\n\tret\n.size f, .-f\n" +
 		".globl main\n.type main, @function\nmain:\n\tcall f\n\txor %eax, %eax\n\tret\n.size main, .-main\n" +
 		".section .note.GNU-stack,\"\"\n"
-	if err := os.WriteFile(source, []byte(text), 0o644); err != nil {
-		t.Fatal(err)
-	}
-	out := filepath.Join(dir, "f")
 	// DWARF 4: in DWARF 5 newer assemblers describe the functions.
-	if text, err := exec.Command("gcc", "-Wa,-gdwarf-4", "-o", out, source).CombinedOutput(); err != nil {
-		t.Fatalf("%v\n%s", err, text)
-	}
-	b := open(t, out)
+	b := open(t, compileFiles(t, map[string]string{"f.s": text}, "gcc", "-Wa,-gdwarf-4", compiled.Src+"f.s"))
 	for line, in := range map[int]string{4: "f", 5: "f", 12: "main", 14: "main"} {
 		if e, err := b.LineEntries("f.s", line); err != nil || len(e) != 1 {
 			t.Errorf("line %d: %+v, %v", line, e, err)

@@ -307,14 +307,17 @@ func (t *symbols) sameSection(a, b uint64) bool {
 const maxSymbol = 1 << 16
 
 // stringAt returns the string at an offset of a string table.
-func stringAt(table []byte, off uint32) string {
+func stringAt(table []byte, off uint32) string { return string(beginningAt(table, off, maxSymbol)) }
+
+// beginningAt returns up to most bytes of the string at an offset of a string table.
+func beginningAt(table []byte, off uint32, most int) []byte {
 	if uint64(off) >= uint64(len(table)) {
-		return ""
+		return nil
 	}
 	s := table[off:]
-	s = s[:min(len(s), maxSymbol)]
+	s = s[:min(len(s), most)]
 	if n := bytes.IndexByte(s, 0); n >= 0 {
 		s = s[:n]
 	}
-	return string(s)
+	return s
 }

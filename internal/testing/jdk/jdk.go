@@ -2,10 +2,17 @@
 package jdk
 
 import (
+	"io/fs"
 	"os/exec"
 	"slices"
 	"testing"
+
+	"whatif/internal/testing/compiled"
 )
+
+// Short are the flags of a VM that runs for a second or less: it compiles its code quickly rather than well, and
+// collects garbage in one thread. That halves what javac takes.
+var Short = []string{"-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC"}
 
 // Find gives the paths of java and javac, and skips the test where there is no Java.
 func Find(t testing.TB) (java, javac string) {
@@ -20,20 +27,38 @@ func Find(t testing.TB) (java, javac string) {
 	return java, javac
 }
 
-// Compile compiles source files, with all that a debugger wants to know, and gives the directory of their classes.
-func Compile(t testing.TB, sources ...string) (java, classes string) {
+// Programs compiles source files, with all that a debugger wants to know, and gives the directory of their classes.
+// Tests do not change it.
+func Programs(t testing.TB, sources fs.FS) (java, classes string) {
 	t.Helper()
-	classes = t.TempDir()
-	return CompileTo(t, classes, sources...), classes
+	java, javac := Find(t)
+	names, err := fs.Glob(sources, "*.java")
+	if err != nil {
+		t.Fatal(err)
+	}
+	command := append([]string{javac}, forCompiler()...)
+	command = append(command, "-d", compiled.Out)
+	for _, name := range names {
+		command = append(command, compiled.Src+name)
+	}
+	return java, compiled.Program(t, sources, nil, command...)
 }
 
-// CompileTo is Compile to a directory.
+// CompileTo compiles source files to a directory.
 func CompileTo(t testing.TB, classes string, sources ...string) (java string) {
 	t.Helper()
 	java, javac := Find(t)
-	args := slices.Concat([]string{"-g", "-d", classes}, sources)
+	args := slices.Concat(forCompiler(), []string{"-d", classes}, sources)
 	if out, err := exec.Command(javac, args...).CombinedOutput(); err != nil {
 		t.Fatalf("%v\n%s", err, out)
 	}
 	return java
+}
+
+func forCompiler() []string {
+	args := []string{"-g"}
+	for _, flag := range Short {
+		args = append(args, "-J"+flag)
+	}
+	return args
 }

@@ -255,7 +255,7 @@ func Build(dir string) (path string, err error) {
 		return path, err
 	}
 	path = filepath.Join(dir, "whatif")
-	cmd := exec.Command("go", "build", "-o", path, "whatif/cmd/whatif")
+	cmd := exec.Command("go", "build", "-trimpath", "-o", path, "whatif/cmd/whatif")
 	cmd.Env = append(os.Environ(), "CGO_ENABLED=0") // like make
 	out, err := cmd.CombinedOutput()
 	if err != nil {

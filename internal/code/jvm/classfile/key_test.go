@@ -7,12 +7,11 @@ import (
 	"testing"
 
 	"whatif/internal/code/jvm/classfile"
-	"whatif/internal/testing/jdk"
 )
 
-// keysSource is a program that prints the keys that calls were given. Each method has a comment: the number of the
+// keysProgram is a program that prints the keys that calls were given. Each method has a comment: the number of the
 // argument that is the key, and its value. A star stands for an identity hash code.
-const keysSource = `public class Keys {
+const keysProgram = `public class Keys {
   static Object thing = new Object();
   static void whole(int i) {} // 1 5
   static void negative(byte a, short b) {} // 2 -3
@@ -57,19 +56,21 @@ class Got {
 }
 `
 
-// TestKeys: a call is given the key in each kind of argument. HotSpot verifies the class.
-func TestKeys(t *testing.T) {
-	java, javac := jdk.Find(t)
-	dir := t.TempDir()
+// keysSource is the program, with as many parameters as a method may have.
+func keysSource() string {
 	const longs = 127
 	var parameters strings.Builder
 	for i := range longs {
 		fmt.Fprintf(&parameters, "long a%d, ", i)
 	}
-	source := strings.NewReplacer("LONGS", parameters.String(), "ZEROS", strings.Repeat("0, ", longs), "MANY",
-		fmt.Sprint(longs+1)).Replace(keysSource)
-	write(t, filepath.Join(dir, "Keys.java"), []byte(source))
-	output(t, javac, "-d", dir, filepath.Join(dir, "Keys.java"))
+	return strings.NewReplacer("LONGS", parameters.String(), "ZEROS", strings.Repeat("0, ", longs), "MANY",
+		fmt.Sprint(longs+1)).Replace(keysProgram)
+}
+
+// TestKeys: a call is given the key in each kind of argument. HotSpot verifies the class.
+func TestKeys(t *testing.T) {
+	java, dir := programs(t)
+	source := keysSource()
 	class := parsed(t, filepath.Join(dir, "Keys.class"))
 	var calls []classfile.Call
 	var want []string
@@ -101,34 +102,40 @@ func TestKeys(t *testing.T) {
 		t.Fatal(err)
 	}
 	write(t, filepath.Join(dir, "Keys.class"), changed)
-	got := output(t, java, "-Xverify:all", "-cp", dir, "Keys")
-	if got != strings.Join(want, "\n")+"\n" {
+	if got := execute(t, java, dir, "Keys"); got != strings.Join(want, "\n")+"\n" {
 		t.Errorf("the keys are\n%swant\n%s", got, strings.Join(want, "\n"))
 	}
 }
 
+// longsSource is a program that prints how many calls Shapes made.
+const longsSource = `public class Longs {
+  static int n;
+  static void t0(long key) { n++; }
+  public static void main(String[] a) throws Exception {
+    Shapes.main(a);
+    System.out.println(n);
+  }
+}
+`
+
 // TestLongCalls: a call with a number is made at all places, also where something is on the stack.
 func TestLongCalls(t *testing.T) {
-	java, javac := jdk.Find(t)
-	dir := t.TempDir()
-	at := func(name string) string { return filepath.Join(dir, name) }
-	write(t, at("Got.java"), []byte("public class Got { static int n; static void t0(long key) { n++; }\n"+
-		"public static void main(String[] a) throws Exception { Shapes.main(a); System.out.println(n); } }\n"))
-	output(t, javac, "-g", "-d", dir, "testdata/Shapes.java", at("Got.java"))
-	class := parsed(t, at("Shapes.class"))
+	java, dir := programs(t)
+	path := filepath.Join(dir, "Shapes.class")
+	class := parsed(t, path)
 	calls, err := everywhere(class)
 	if err != nil {
 		t.Fatal(err)
 	}
 	for i := range calls {
-		calls[i].Class, calls[i].Name, calls[i].Long = "Got", classfile.TimedMethod(0), true
+		calls[i].Class, calls[i].Name, calls[i].Long = "Longs", classfile.TimedMethod(0), true
 	}
 	changed, err := class.Insert(calls)
 	if err != nil {
 		t.Fatal(err)
 	}
-	write(t, at("Shapes.class"), changed)
-	if got := output(t, java, "-Xverify:all", "-cp", dir, "Got"); len(got) < 3 {
+	write(t, path, changed)
+	if got := execute(t, java, dir, "Longs"); len(got) < 3 {
 		t.Errorf("counted %q", got)
 	}
 }

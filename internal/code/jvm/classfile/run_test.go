@@ -6,22 +6,15 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
 
 	"whatif/internal/code/jvm/classfile"
+	"whatif/internal/testing/compiled"
 	"whatif/internal/testing/jdk"
 )
-
-func output(t *testing.T, name string, args ...string) string {
-	t.Helper()
-	out, err := exec.Command(name, args...).CombinedOutput()
-	if err != nil {
-		t.Fatalf("%s %s: %v\n%s", name, strings.Join(args, " "), err, out)
-	}
-	return string(out)
-}
 
 func write(t *testing.T, path string, content []byte) {
 	t.Helper()
@@ -101,11 +94,36 @@ func (c *counting) method(t *testing.T, class *classfile.Class, method int, entr
 	c.at(class, places...)
 }
 
+// programs gives a copy of the classes of all programs, which a test may change.
+func programs(t *testing.T) (java, dir string) {
+	t.Helper()
+	java, classes := jdk.Programs(t, compiled.Texts(map[string]string{
+		"Shapes.java": string(read(t, "testdata/Shapes.java")), "Counts.java": countsSource(), "Wide.java": wideSource(),
+		"Keys.java": keysSource(), "Longs.java": longsSource,
+	}))
+	dir = t.TempDir()
+	if err := os.CopyFS(dir, os.DirFS(classes)); err != nil {
+		t.Fatal(err)
+	}
+	return java, dir
+}
+
+// execute executes the main method of a class, which the VM verifies.
+func execute(t *testing.T, java, dir, class string) string {
+	t.Helper()
+	args := append(slices.Clone(jdk.Short), "-Xverify:all", "-cp", dir, class)
+	out, err := exec.Command(java, args...).CombinedOutput()
+	if err != nil {
+		t.Fatalf("%s: %v\n%s", class, err, out)
+	}
+	return string(out)
+}
+
 // counters is how many the class Counts has.
 const counters = 150
 
 // countsSource runs the programs, and prints all counts.
-func countsSource() []byte {
+func countsSource() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "public class Counts {\n  static int[] n = new int[%d];\n", counters)
 	for i := range counters {
@@ -113,15 +131,15 @@ func countsSource() []byte {
 	}
 	b.WriteString("  public static void main(String[] args) throws Exception {\n" +
 		"    Shapes.main(args);\n    Wide.main(args);\n    for (int each : n) System.out.println(each);\n  }\n}\n")
-	return []byte(b.String())
+	return b.String()
 }
 
 // wideSource is a program with a method so long that javac takes wide jumps. Lines 3 to 5 are executed 1, 3 and 3
 // times.
-func wideSource() []byte {
-	return []byte("public class Wide {\n  static int main(String[] a) {\n    int x = 1; for (int i = 0; i < 3; i++) {\n" +
+func wideSource() string {
+	return "public class Wide {\n  static int main(String[] a) {\n    int x = 1; for (int i = 0; i < 3; i++) {\n" +
 		"      x++;\n      if (x == 5) x = 6;\n" + strings.Repeat("      x = (x ^ 123456789) * 31 + i;\n", 3200) +
-		"    }\n    return x;\n  }\n}\n")
+		"    }\n    return x;\n  }\n}\n"
 }
 
 // compare compares what Counts has printed.
@@ -170,12 +188,8 @@ func methodAt(c *classfile.Class, line int) int {
 // TestCounts: calls at lines, entries and returns of programs with many kinds of statements are made exactly as often
 // as their comments say. HotSpot verifies the classes.
 func TestCounts(t *testing.T) {
-	java, javac := jdk.Find(t)
-	dir := t.TempDir()
+	java, dir := programs(t)
 	at := func(name string) string { return filepath.Join(dir, name) }
-	write(t, at("Counts.java"), countsSource())
-	write(t, at("Wide.java"), wideSource())
-	output(t, javac, "-g", "-d", dir, "testdata/Shapes.java", at("Wide.java"), at("Counts.java"))
 	shapes, inner, wide := parsed(t, at("Shapes.class")), parsed(t, at("Shapes$1.class")), parsed(t, at("Wide.class"))
 
 	c := &counting{calls: make(map[*classfile.Class][]classfile.Call)}
@@ -200,7 +214,7 @@ func TestCounts(t *testing.T) {
 		}
 		write(t, at(class.Name+".class"), changed)
 	}
-	c.compare(t, output(t, java, "-Xverify:all", "-XX:TieredStopAtLevel=1", "-cp", dir, "Counts"))
+	c.compare(t, execute(t, java, dir, "Counts"))
 
 	calls := c.calls[wide]
 	for len(calls) < 1<<14 {

@@ -6,10 +6,10 @@ import (
 	"debug/elf"
 	"encoding/binary"
 	"math/rand/v2"
-	"os/exec"
-	"path/filepath"
 	"slices"
 	"testing"
+
+	"whatif/internal/testing/compiled"
 )
 
 // TestFlatten compares flatten with laying the spans over each other address by address.
@@ -126,26 +126,18 @@ func TestHostileLineTable(t *testing.T) {
 // TestLinesAgainstStandardLibrary compares every row of line tables with debug/dwarf.
 func TestLinesAgainstStandardLibrary(t *testing.T) {
 	// debug/dwarf does not make relative paths absolute.
-	source, err := filepath.Abs("../testdata/src/inline.c")
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, command := range [][]string{
-		{"go", "build"}, {"gcc", "-g", "-O2", source}, {"clang", "-gdwarf-4", "-O2", source},
+	source := compiled.Src + "inline.c"
+	for name, command := range map[string][]string{
+		"go":    nil,
+		"gcc":   {"gcc", "-g", "-O2", "-o", compiled.Out, source},
+		"clang": {"clang", "-gdwarf-4", "-O2", "-o", compiled.Out, source},
 	} {
-		t.Run(command[0], func(t *testing.T) {
-			if _, err := exec.LookPath(command[0]); err != nil {
-				t.Skipf("%s is not installed", command[0])
+		t.Run(name, func(t *testing.T) {
+			if name == "go" {
+				compareLines(t, compiled.Go(t, "../testdata/src/goprog"))
+				return
 			}
-			out := filepath.Join(t.TempDir(), "out")
-			cmd := exec.Command(command[0], slices.Insert(slices.Clone(command[1:]), min(1, len(command)-1), "-o", out)...)
-			if command[0] == "go" {
-				cmd.Dir = "../testdata/src/goprog"
-			}
-			if text, err := cmd.CombinedOutput(); err != nil {
-				t.Fatalf("%v\n%s", err, text)
-			}
-			compareLines(t, out)
+			compareLines(t, compiled.Program(t, compiled.File(t, "../testdata/src/inline.c"), nil, command...))
 		})
 	}
 }
@@ -161,15 +153,18 @@ func compareLines(t *testing.T, path string) {
 		t.Fatal(err)
 	}
 	text := f.Section(".text")
+	sections := make(map[string][]byte) // each is decompressed once
 	d := New(contents(func(name string) []byte {
-		if s := f.Section(".debug_" + name); s != nil {
-			data, err := s.Data()
-			if err != nil {
+		s := f.Section(".debug_" + name)
+		if s == nil {
+			return nil
+		}
+		if sections[name] == nil {
+			if sections[name], err = s.Data(); err != nil {
 				t.Fatal(err)
 			}
-			return data
 		}
-		return nil
+		return sections[name]
 	}), []Range{{text.Addr, text.Addr + text.Size}}, nil)
 	d.KeepLineZero = true
 	most := 50_000

@@ -6,22 +6,20 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
-	"path/filepath"
 	"testing"
+
+	"whatif/internal/testing/compiled"
 )
 
-// selfBuild compiles the program that prints the runtime's frames of its own addresses. It does so outside of this
-// module, because other versions of Go compile the program, too.
+// selfBuild compiles the program that prints the runtime's frames of its own addresses, with any version of Go.
 func selfBuild(t testing.TB, command, version string, args []string, cgo bool) string {
 	t.Helper()
+	variables := []string{"GOFLAGS=-mod=mod", "GOTOOLCHAIN=local", "GOROOT=", "CGO_ENABLED=0"}
 	if cgo {
 		if _, err := exec.LookPath("gcc"); err != nil {
 			t.Skip("gcc is not installed")
 		}
-	}
-	dir := t.TempDir()
-	if err := os.CopyFS(dir, os.DirFS("../testdata/src/goself")); err != nil {
-		t.Fatal(err)
+		variables = append(variables, "CGO_ENABLED=1")
 	}
 	language := "1.26"
 	if version != "this" {
@@ -31,20 +29,9 @@ func selfBuild(t testing.TB, command, version string, args []string, cgo bool) s
 		}
 		language = fmt.Sprintf("%d.%d", major, minor)
 	}
-	if err := os.WriteFile(filepath.Join(dir, "go.mod"), []byte("module goself\n\ngo "+language+"\n"), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	out := filepath.Join(dir, "goself")
-	cmd := exec.Command(command, append(append([]string{"build"}, args...), "-o", out, ".")...)
-	cmd.Dir = dir
-	cmd.Env = append(os.Environ(), "GOFLAGS=-mod=mod", "GOTOOLCHAIN=local", "GOROOT=", "CGO_ENABLED=0")
-	if cgo {
-		cmd.Env = append(cmd.Env, "CGO_ENABLED=1")
-	}
-	if text, err := cmd.CombinedOutput(); err != nil {
-		t.Fatalf("%v: %v\n%s", cmd.Args, err, text)
-	}
-	return out
+	const source = "../testdata/src/goself"
+	words := compiled.GoBuild(command, source, args...)
+	return compiled.Program(t, compiled.Module(t, source, language), variables, words...)
 }
 
 // open returns the table of a binary.
