@@ -18,7 +18,9 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"whatif/internal/cli"
 	"whatif/internal/testing/realkernel"
+	"whatif/internal/testing/synthetic"
 )
 
 // slowDevice writes device files of a host and of a device with a slow network and disk, beside each other in a
@@ -234,6 +236,50 @@ func TestWrongKnobs(t *testing.T) {
 		if cmd.ProcessState.ExitCode() != c.status || len(lines) != 2 || !strings.Contains(lines[0], c.line) ||
 			!strings.Contains(lines[1], c.hint) {
 			t.Errorf("whatif %s: status %d\n%s", strings.Join(c.args, " "), cmd.ProcessState.ExitCode(), text)
+		}
+	}
+}
+
+// TestReportsOfKnobs: a run with the network of a device is about this device only, and is not like one without.
+func TestReportsOfKnobs(t *testing.T) {
+	plain := recordedProfile(t, synthetic.Asking(1500e6))
+	text, err := os.ReadFile(plain)
+	if err != nil {
+		t.Fatal(err)
+	}
+	set := filepath.Join(t.TempDir(), "set.profile")
+	const host = `"host":"h"`
+	knobs := host + `,"knobs":{"device":"net=0.25","text":"loopback 1.00 MB/s","net_bytes":1e6}`
+	if !strings.Contains(string(text), host) {
+		t.Fatalf("%.300s", text)
+	}
+	if err := os.WriteFile(set, []byte(strings.Replace(string(text), host, knobs, 1)), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	if out := whatif(t, "report", plain, set); !strings.Contains(out, "[several-knobs]") {
+		t.Errorf("merged with a run without it:\n%s", out)
+	}
+	// All of this device was really there, so it is not simulated once more.
+	out := whatif(t, "report", "--device", "net=0.25", set)
+	if strings.Contains(out, "limited by") || !strings.Contains(out, "really ran with the network of net=0.25") {
+		t.Error(out)
+	}
+	half := whatif(t, "ask", "--device", "net=0.25", "--together", "parse.c:20=50", set)
+	if strings.Contains(half, "it ran on") {
+		t.Error(half)
+	}
+	if page := whatif(t, "report", "--format", "html", "--device", "net=0.25", set); !strings.Contains(page, "1.00 MB/s") {
+		t.Error("the page does not say with what the program ran")
+	}
+	for _, c := range []struct{ args, line string }{
+		{"report --device net=0.5", "the program really had the network and disk of net=0.25, not of net=0.5"},
+		{"ask --device net=0.25", "the program really had all of net=0.25 when it was recorded"},
+	} {
+		var stdout, stderr bytes.Buffer
+		args := append(strings.Fields(c.args), set)
+		status := cli.Run(t.Context(), strings.NewReader(""), &stdout, &stderr, args)
+		if status != 125 || !strings.Contains(stderr.String(), c.line) || !strings.Contains(stderr.String(), "hint: ") {
+			t.Errorf("whatif %s: status %d\n%s", c.args, status, stderr.String())
 		}
 	}
 }
