@@ -20,7 +20,7 @@ VERSION := $(shell sed -n 's/^const Number = "\(.*\)"$$/\1/p' internal/version/v
 # or the commit's date.
 STAMP = -X $(MODULE)/internal/version.commit=$(shell packaging/commit hash) -X $(MODULE)/internal/version.date=$(shell packaging/commit date)
 
-.PHONY: build install dist dist-binaries dist-check dist-try module module-try demo pictures check pure test race test-whole gate tools generate check-generated lint accuracy across forms estimates device memory mpi engines jvm jit speed overhead jvm-overhead jvm-attach recording scale points units together production sqlite servers attach kernels fuzz clean
+.PHONY: build install dist dist-binaries dist-check dist-try module module-try demo pictures check pure test race test-whole gate tools generate check-generated lint accuracy across forms estimates device device-again memory mpi engines jvm jit speed overhead jvm-overhead jvm-attach recording scale points units together production sqlite servers attach kernels fuzz clean
 
 # Without cgo: capabilities are each thread's own, and Go cannot take them from threads that C may have made. Without the
 # tree's path, as a release is built: go's cache then has each package once, for the program, for what tests it, and for
@@ -169,6 +169,10 @@ estimates: build tools
 # needs qemu-user and gcc-aarch64-linux-gnu.
 device: build tools
 	$(SUDO) env "PATH=$$PATH" "HOME=$$HOME" go run ./accuracy/device
+
+# Measures this machine five times, and fails if two measurements differ by more than they say.
+device-again: build
+	go run ./accuracy/device -again 5
 
 # Which part of the time waits for memory, beside what kernels take longer with large data.
 memory: build tools

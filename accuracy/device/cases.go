@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"strconv"
 	"strings"
+
+	"whatif/internal/profile"
 )
 
 // A machine is the device of a case: speeds there divided by speeds here. 0 stands for 1.
@@ -71,6 +73,27 @@ func (d *device) name() string {
 		name += " (cgroup)"
 	}
 	return name
+}
+
+// slower is how many times as long programs with a limited disk run: the kernel counts reads in tenths of a second, so
+// their visits take as long as the visits of others take milliseconds.
+const slower = 3
+
+// longer is a length of time for a device.
+func (d *device) longer(t float64) float64 {
+	if d.reads[0] > 0 {
+		return t * slower
+	}
+	return t
+}
+
+// limits are those of the network and the disk, on this machine or as on the device.
+func (d *device) limits(on int) profile.Knobs {
+	share := 1.0
+	if on == there && d.on.net > 0 {
+		share = d.on.net
+	}
+	return profile.Knobs{Device: d.name(), NetBytes: d.queue * share * 1e6 / 8, ReadOps: d.reads[on]}
 }
 
 // unlimited is a disk that may be read as often as it can.

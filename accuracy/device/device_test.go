@@ -7,11 +7,12 @@ import (
 	"time"
 
 	"whatif/accuracy/internal/rig/rigtest"
+	devicefile "whatif/internal/device"
 )
 
 func TestCommandLine(t *testing.T) {
 	for _, args := range [][]string{{"-rounds", "1"}, {"lu_net"}, {"-seconds", "0"}, {"-record", "1ms"}, {"-tries", "0"},
-		{"-no"}} {
+		{"-no"}, {"-again", "1"}} {
 		var words strings.Builder
 		if status := run(t.Context(), &words, &words, args); status != 2 {
 			t.Errorf("%v: status %d, want 2", args, status)
@@ -65,6 +66,23 @@ func TestWrite(t *testing.T) {
 	}
 	if !math.IsNaN(rows[1].errorOf(rows[1].there)) {
 		t.Error("an error without an answer")
+	}
+}
+
+// Two measurements may differ by 5%, or by what they say.
+func TestAgain(t *testing.T) {
+	factors := func(ratio, spread float64) []*devicefile.Factors {
+		return []*devicefile.Factors{{Classes: []devicefile.Factor{{Class: devicefile.CPU, Ratio: ratio, Spread: spread}}}}
+	}
+	for _, c := range []struct {
+		ratio, spread float64
+		wrong         bool
+	}{{1.04, 0.01, false}, {0.97, 0.01, false}, {1.07, 0.01, true}, {0.93, 0.01, true}, {1.2, 0.3, false},
+		{0.7, 0.3, true}} {
+		var b strings.Builder
+		if err := writeAgain(&b, factors(c.ratio, c.spread)); (err != nil) != c.wrong {
+			t.Errorf("%+v: %v\n%s", c, err, b.String())
+		}
 	}
 }
 

@@ -1,11 +1,15 @@
 // Device measures how true the answers for another machine are: whatif record here, whatif report --device there.
 //
 //	go run ./accuracy/device [-rounds 3] [-seconds 1] [-record 5s] [-tries 10] [-only lu_net] [-whatif bin/whatif]
+//	go run ./accuracy/device -again 5 [-whatif bin/whatif]
 //
 // The programs are those of elsewhere.c. Most devices are made by the program itself, which does as much more of a
 // class of time as takes so much longer; one is a loopback that really has less bandwidth, by a queue (tbf) in a
 // network namespace of its own. The truth is what the program gains on the device when its target is really shrunk, by
 // runs in turns. The answer without --device, what a profile made here says, stands beside.
+//
+// With -again it only measures this machine several times, by whatif device, and fails if two measurements differ by
+// more than they say of themselves.
 //
 // The normal sequence: [study.measure] for each device, then [write].
 package main
@@ -18,9 +22,13 @@ import (
 	"time"
 
 	"whatif/accuracy/internal/rig"
+	"whatif/internal/knobs"
 )
 
-func main() { rig.Main(run) }
+func main() {
+	knobs.Main()
+	rig.Main(run)
+}
 
 func run(ctx context.Context, stdout, stderr io.Writer, args []string) int {
 	s := &study{log: stderr}
@@ -31,12 +39,21 @@ func run(ctx context.Context, stdout, stderr io.Writer, args []string) int {
 	f.DurationVar(&s.record, "record", 5*time.Second, "record each program for so `long`")
 	f.IntVar(&s.tries, "tries", 10, "repeat a run so many `times` while others use more than a tenth of the machine")
 	f.StringVar(&s.only, "only", "", "only devices whose name has this `text`")
+	again := f.Int("again", 0, "measure this machine so many `times`, and compare")
 	whatif := f.String("whatif", "bin/whatif", "the whatif `command`, from the checkout's root")
 	err := rig.Parse(f, args)
 	if err == nil && (s.rounds < 2 || s.tries < 1 || !(s.seconds > 0) || s.record < time.Second) {
 		err = errors.New("reading the command line: at least two rounds, some seconds and a second to record are needed")
 	}
-	return rig.Status(stderr, "device", err, func() error { return s.report(ctx, *whatif, stdout) })
+	if err == nil && (*again < 0 || *again == 1) {
+		err = errors.New("reading the command line: one measurement can be compared with none")
+	}
+	return rig.Status(stderr, "device", err, func() error {
+		if *again > 0 {
+			return measureAgain(ctx, *whatif, *again, stdout, stderr)
+		}
+		return s.report(ctx, *whatif, stdout)
+	})
 }
 
 func (s *study) report(ctx context.Context, whatif string, stdout io.Writer) error {

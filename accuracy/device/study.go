@@ -18,6 +18,8 @@ import (
 	"time"
 
 	"whatif/accuracy/internal/rig"
+	"whatif/internal/knobs"
+	"whatif/internal/target"
 	"whatif/internal/testing/noise"
 )
 
@@ -107,7 +109,7 @@ func (s *study) measure(ctx context.Context, d *device) (*row, error) {
 			return nil, err
 		}
 	}
-	place, err := s.place(ctx, d, here)
+	place, err := s.place(d, here)
 	if err != nil {
 		return nil, err
 	}
@@ -115,7 +117,7 @@ func (s *study) measure(ctx context.Context, d *device) (*row, error) {
 	if err := errors.Join(err, place.leave()); err != nil {
 		return nil, err
 	}
-	if place, err = s.place(ctx, d, there); err != nil {
+	if place, err = s.place(d, there); err != nil {
 		return nil, err
 	}
 	err = s.truth(ctx, place, r)
@@ -269,13 +271,12 @@ func output(ctx context.Context, args []string, to any) error {
 	return nil
 }
 
-// A place is where programs run: beside a server, and perhaps in a network namespace with a slow loopback.
+// A place is where programs run: beside a server, and perhaps with a slow loopback or disk.
 type place struct {
-	namespace string // "": that of everybody
-	group     string // a directory of cgroups in which the disk is limited; "": it is not
-	port      int
-	bytes     int // for each millisecond of the server's work, if the network is slow instead
-	server    *exec.Cmd
+	limited *knobs.Place // nil: the network and the disk are those of everybody
+	port    int
+	bytes   int // for each millisecond of the server's work, if the network is slow instead
+	server  *exec.Cmd
 }
 
 // bytesOf is how many bytes a loopback of so many Mbit/s transfers in a millisecond.
@@ -288,31 +289,19 @@ const (
 )
 
 // place makes a place for a device's program, on this machine or as on the device.
-func (s *study) place(ctx context.Context, d *device, on int) (*place, error) {
+func (s *study) place(d *device, on int) (*place, error) {
 	port, err := rig.FreePort()
 	if err != nil {
 		return nil, err
 	}
 	p := &place{port: port}
 	if d.queue > 0 {
-		p.namespace, p.bytes = fmt.Sprintf("whatif-device-%d", os.Getpid()), bytesOf(d.queue)
-		share := 1.0
-		if on == there && d.on.net > 0 {
-			share = d.on.net
-		}
-		// The burst is that of one packet of loopback, or it would not pass.
-		for _, line := range []string{"ip netns add " + p.namespace,
-			"ip netns exec " + p.namespace + " ip link set lo mtu 1500 up",
-			fmt.Sprintf("ip netns exec %s tc qdisc add dev lo root tbf rate %gmbit burst 4k latency 1s", p.namespace,
-				d.queue*share)} {
-			if err := output(ctx, strings.Fields(line), nil); err != nil {
-				return nil, errors.Join(err, p.leave())
-			}
-		}
+		p.bytes = bytesOf(d.queue)
 	}
-	if d.reads[0] > 0 {
-		if p.group, err = limitDisk(d.reads[on]); err != nil {
-			return nil, errors.Join(err, p.leave())
+	if limits := d.limits(on); limits.Net() || limits.Disk() {
+		// Programs have their files in /var/tmp.
+		if p.limited, err = knobs.Set(limits, "/var/tmp", target.User{}); err != nil {
+			return nil, err
 		}
 	}
 	args := append(p.command(nil), s.program, "serve", strconv.Itoa(p.port))
@@ -328,11 +317,11 @@ func (s *study) place(ctx context.Context, d *device, on int) (*place, error) {
 
 // command begins the command line of a program at the place, with variables of its own.
 func (p *place) command(variables []string) (args []string) {
-	if p.namespace != "" {
-		args = []string{"ip", "netns", "exec", p.namespace}
+	if p.limited != nil && p.limited.Network != "" {
+		args = []string{"nsenter", "--net=" + p.limited.Network}
 	}
-	if p.group != "" {
-		args = append(args, "sh", "-c", `echo $$ > "$0/cgroup.procs" && exec "$@"`, p.group)
+	if p.limited != nil && p.limited.Procs != "" {
+		args = append(args, "sh", "-c", `echo $$ > "$0" && exec "$@"`, p.limited.Procs)
 	}
 	args = append(args, "env", "NET_PORT="+strconv.Itoa(p.port))
 	if p.bytes > 0 {
@@ -341,7 +330,7 @@ func (p *place) command(variables []string) (args []string) {
 	return append(args, variables...)
 }
 
-// leave ends the server, and removes the namespace.
+// leave ends the server, and takes the limits away.
 func (p *place) leave() error {
 	if p.server != nil {
 		if err := syscall.Kill(-p.server.Process.Pid, syscall.SIGKILL); err != nil && !errors.Is(err, syscall.ESRCH) {
@@ -349,14 +338,7 @@ func (p *place) leave() error {
 		}
 		_ = p.server.Wait() // that it was killed
 	}
-	var errs []error
-	if p.group != "" {
-		errs = append(errs, os.Remove(p.group))
-	}
-	if p.namespace != "" {
-		errs = append(errs, output(context.Background(), []string{"ip", "netns", "del", p.namespace}, nil))
-	}
-	return errors.Join(errs...)
+	return p.limited.Close()
 }
 
 // write prints the table, and the mean errors.

@@ -117,8 +117,12 @@ func ask(together changes, cores int, on *elsewhere, files []string) (*asked, er
 	}
 	answer := &asked{}
 	if on.device != "" {
-		if answer.machines, err = on.compare(d.Run.Host); err != nil {
+		if answer.machines, err = on.compareRun(&d.Run); err != nil {
 			return nil, err
+		}
+		if answer.machines == nil && len(together) == 0 && cores == 0 {
+			return nil, hint.New(fmt.Errorf("the program really had all of %s when it was recorded", on.device),
+				"give --together UNIT=PERCENT or --cores N, too")
 		}
 	}
 	e, err := openRecording(d, nil)

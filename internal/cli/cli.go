@@ -19,6 +19,7 @@ import (
 	"whatif/internal/demo"
 	"whatif/internal/device"
 	"whatif/internal/hint"
+	"whatif/internal/knobs"
 	"whatif/internal/report"
 	"whatif/internal/target"
 	"whatif/internal/version"
@@ -31,10 +32,12 @@ const (
 	statusUsage  = 2   // the command line is wrong
 )
 
-// Startup must be the first call of main. It does not return in two kinds of processes that are whatif's own binary:
-// one that becomes the profiled program (target.Main), and the demo's program (demo.Init).
+// Startup must be the first call of main. It does not return in three kinds of processes that are whatif's own binary:
+// one that becomes the profiled program (target.Main), one that keeps a network and a disk for it (knobs.Main), and the
+// demo's program (demo.Init).
 func Startup() {
 	target.Main()
+	knobs.Main()
 	demo.Init()
 }
 
@@ -185,6 +188,8 @@ type flags struct {
 	starts bool              // the first operand is a program, and all that follow are its arguments
 	// isProgram, if set, tells whether an operand is a program to start. Else the command looks at processes or files.
 	isProgram func(operand string) bool
+	// refused are flags of other commands that this one cannot have, with the reason.
+	refused map[string]string
 	// How many operands the command takes; most < 0 is any number.
 	least, most int
 	color       colors // of the commands that print tables

@@ -2,6 +2,7 @@ package cli
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -14,8 +15,10 @@ import (
 	"whatif/internal/estimate"
 	"whatif/internal/experiment"
 	"whatif/internal/hint"
+	"whatif/internal/knobs"
 	"whatif/internal/profile"
 	"whatif/internal/report"
+	"whatif/internal/target"
 )
 
 // elsewhere is another machine, as the flags --device and --host name it.
@@ -46,8 +49,9 @@ type comparison struct {
 	factors      *device.Factors
 }
 
-// compare finds the device and the host. name is that of the machine that was recorded.
-func (w *elsewhere) compare(name string) (*comparison, error) {
+// compare finds the device and the host. name is that of the machine that was recorded. measured: the host's measures
+// are needed where they are known, also beside ratios.
+func (w *elsewhere) compare(name string, measured bool) (*comparison, error) {
 	store, err := device.Open(os.Getenv)
 	if err != nil {
 		return nil, err
@@ -59,11 +63,27 @@ func (w *elsewhere) compare(name string) (*comparison, error) {
 	if c.device.Kind == device.ByHand {
 		c.device.Name = w.device
 	}
-	if c.host, err = w.findHost(store, name, c.device); err != nil {
+	if c.host, err = w.findHost(store, name, c.device, measured); err != nil {
 		return nil, err
 	}
 	if c.factors, err = device.Compare(c.host, c.device); err != nil {
 		return nil, err
+	}
+	return c, nil
+}
+
+// compareRun compares the machine of a recorded run with the device. What the run really had of the device is not to be
+// simulated. It gives nil if that was all.
+func (w *elsewhere) compareRun(run *profile.Run) (*comparison, error) {
+	c, err := w.compare(run.Host, false)
+	if err != nil {
+		return nil, err
+	}
+	if err := c.factors.SetReally(run.Knobs); err != nil {
+		return nil, fmt.Errorf("comparing with %s: %w", c.device.Name, err)
+	}
+	if run.Knobs != nil && c.factors.Same() {
+		return nil, nil
 	}
 	return c, nil
 }
@@ -92,7 +112,9 @@ func (c *comparison) splitMemory(here *estimate.Estimator) error {
 }
 
 // findHost finds the machine that was recorded.
-func (w *elsewhere) findHost(store device.Store, name string, other *device.Device) (*device.Device, error) {
+func (w *elsewhere) findHost(store device.Store, name string, other *device.Device, measured bool) (
+	*device.Device, error,
+) {
 	switch {
 	case w.host != "":
 		host, err := store.Find(w.host)
@@ -101,7 +123,7 @@ func (w *elsewhere) findHost(store device.Store, name string, other *device.Devi
 				"measures this one; or give the ratios with --device")
 		}
 		return host, err
-	case other.Kind == device.ByHand:
+	case other.Kind == device.ByHand && !measured:
 		return &device.Device{Name: cmp.Or(name, "here"), Kind: device.Measured}, nil
 	case device.CheckName(name) != nil:
 		name = unnamedDevice
@@ -112,6 +134,8 @@ func (w *elsewhere) findHost(store device.Store, name string, other *device.Devi
 	}
 	i := slices.IndexFunc(all, func(e device.Entry) bool { return e.Device.Name == name && e.Path != "" })
 	switch {
+	case i < 0 && other.Kind == device.ByHand:
+		return &device.Device{Name: name, Kind: device.Measured}, nil
 	case i < 0:
 		return nil, hint.New(fmt.Errorf("comparing with %s: the machine that was recorded, %s, has not been measured",
 			other.Name, name), "there: whatif device --name "+name+" -o here.json && whatif device add here.json; "+
@@ -264,25 +288,45 @@ func (c *comparison) tested(runs []*profile.Data) (*analyze.Result, []analyze.Mo
 	return there, moves
 }
 
-// compareMachines compares this machine with the device that a run is also about, and prints how they differ.
-func (sh *shell) compareMachines(cfg *experiment.Config, r *runFlags) error {
+// knobsFlag is the flag with which a program really has a part of the device.
+const knobsFlag = "device-knobs"
+
+// compareMachines compares this machine with the device that a run is also about, and prints how they differ. With
+// --device-knobs it gives the place where the program really has what can be set of the device.
+func (sh *shell) compareMachines(cfg *experiment.Config, r *runFlags) (place *knobs.Place, err error) {
 	if r.on.device == "" {
-		return nil
+		return nil, nil
 	}
 	host, err := os.Hostname()
 	if err != nil {
-		return fmt.Errorf("finding the name of this machine: %w", err)
+		return nil, fmt.Errorf("finding the name of this machine: %w", err)
 	}
-	if r.machines, err = r.on.compare(host); err != nil {
-		return err
+	if r.machines, err = r.on.compare(host, r.knobs); err != nil {
+		return nil, err
+	}
+	if r.knobs {
+		if place, err = r.machines.set(cfg); err != nil {
+			return nil, err
+		}
 	}
 	device, why := r.machines.standing(runtime.NumCPU())
 	if !r.noDelays {
 		cfg.Device = device
 	}
-	if r.quiet {
-		return nil
+	if !r.quiet {
+		err = sh.tellMachines(r, why)
 	}
+	if r.machines.factors.Same() {
+		r.machines = nil // the program runs on the device, as far as it is known
+	}
+	if err != nil {
+		return nil, errors.Join(err, place.Close())
+	}
+	return place, nil
+}
+
+// tellMachines prints how the machines differ. why says that there are no experiments about the device.
+func (sh *shell) tellMachines(r *runFlags, why string) error {
 	if err := r.machines.tellFactors(sh.stderr); err != nil {
 		return err
 	}
@@ -290,6 +334,31 @@ func (sh *shell) compareMachines(cfg *experiment.Config, r *runFlags) error {
 		sh.say("whatif: ", fmt.Sprintf("what it would be on %s is answered by replay only: %s", r.machines.device.Name, why))
 	}
 	return nil
+}
+
+// set gives the program what can really be had of the device here, and leaves the rest to be simulated.
+func (c *comparison) set(cfg *experiment.Config) (*knobs.Place, error) {
+	limits, err := device.Knobs(c.host, c.device)
+	if err != nil {
+		return nil, err
+	}
+	if err := c.factors.SetReally(limits); err != nil {
+		return nil, err
+	}
+	user, err := target.ProgramUser(cfg.User)
+	if err != nil {
+		return nil, err
+	}
+	dir, err := os.Getwd()
+	if err != nil {
+		return nil, fmt.Errorf("finding the disk of this directory: %w", err)
+	}
+	place, err := knobs.Set(*limits, dir, user)
+	if err != nil {
+		return nil, err
+	}
+	cfg.Knobs, cfg.Place = limits, place.Place
+	return place, nil
 }
 
 // summaryThere prints the tables of one run, here and on the device.

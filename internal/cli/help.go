@@ -49,7 +49,7 @@ func profiling(begin ...flagGroup) []flagGroup {
 		flagGroup{"Results", "output overwrite report view quiet verbose color"},
 		flagGroup{"Which code is made faster", "target together unit speedups waiting include exclude kernel vmlinux"},
 		flagGroup{"How the program is run", "user preserve-status runtime-flags java-agent exempt"},
-		flagGroup{"On another machine", "device host"},
+		flagGroup{"On another machine", "device device-knobs host"},
 		flagGroup{"More", "no-delays list-units source-path experiment period seed"})
 }
 

@@ -41,6 +41,9 @@ func (f *flags) readFlag(word string, args []string) ([]string, error) {
 		if name == "h" || name == "help" {
 			return nil, flag.ErrHelp
 		}
+		if why := f.refused[name]; why != "" {
+			return nil, hint.New(fmt.Errorf("%s %s: %s", f.Name(), typed(name), why), "whatif run and whatif record have it")
+		}
 		return nil, fmt.Errorf("unknown flag %s", typed(name))
 	}
 	alone, _ := g.Value.(interface{ IsBoolFlag() bool })

@@ -64,6 +64,7 @@ func (p *profilesFlags) read(files []string) ([]*profile.Data, []analyze.Warning
 		{"several-kernels", "under %d different kernels", func(run profile.Run) string { return run.Kernel }},
 		{"several-arguments", "of %d different command lines",
 			func(run profile.Run) string { return strings.Join(run.Args, " ") }},
+		{"several-knobs", "with %d different networks and disks", networkAndDisk},
 	} {
 		if all := different(runs, differs.of); len(all) > 1 {
 			doubt(differs.code, fmt.Sprintf("runs "+differs.what+" are merged: gains may differ between them: %s",
@@ -81,6 +82,14 @@ func different(runs []*profile.Data, of func(profile.Run) string) (all []string)
 		}
 	}
 	return all
+}
+
+// networkAndDisk says whose network and disk a run had.
+func networkAndDisk(run profile.Run) string {
+	if run.Knobs == nil {
+		return "its own"
+	}
+	return fmt.Sprintf("those of %s (%s)", run.Knobs.Device, run.Knobs.Text)
 }
 
 // machineOf describes the machine of a run without its kernel; "" if the host is unknown.

@@ -114,7 +114,11 @@ func reportCommand(_ context.Context, sh *shell, args []string) (int, error) {
 		in.opt.Top = 0
 	}
 	if form.name == "html" {
-		return 0, sh.writeTo(r.output, in.pageThere(files).WriteHTML)
+		page, err := in.page(files, &r.profiles)
+		if err != nil {
+			return 0, err
+		}
+		return 0, sh.writeTo(r.output, page.WriteHTML)
 	}
 	return 0, sh.writeTo(r.output, func(w io.Writer) error {
 		in.opt = sh.terminalOptions(w, in.opt)
@@ -133,18 +137,25 @@ func (in *input) addEstimates(on *elsewhere, moved sourcepath.Map) error {
 		return fmt.Errorf("another machine is simulated with a recording: %w", profile.ErrNoRecording)
 	}
 	var err error
-	if in.machines, err = on.compare(d.Run.Host); err != nil {
+	if in.machines, err = on.compareRun(&d.Run); err != nil {
 		return err
+	}
+	if in.machines == nil {
+		addEstimates(in.result, in.runs, moved)
+		return nil
 	}
 	in.there, err = in.machines.beside(in.result, in.runs, moved)
 	return err
 }
 
-// pageThere is the page of both machines.
-func (in *input) pageThere(files []string) *web.Page {
+// page is the page of both machines, or of the one if the program really had all of the other.
+func (in *input) page(files []string, of *profilesFlags) (*web.Page, error) {
+	if in.there == nil {
+		return of.page(files, "")
+	}
 	label, t := strings.Join(files, ", "), in.there
 	return web.NewThere(t, web.Profile{Label: label + " on " + t.Device, Runs: in.machines.experimentsThere(in.runs)},
-		web.Profile{Label: label + " here, on " + t.Host, Runs: in.runs})
+		web.Profile{Label: label + " here, on " + t.Host, Runs: in.runs}), nil
 }
 
 // explainProfile adds the remedy to the error about a profile that cannot be read.

@@ -64,6 +64,7 @@ type runFlags struct {
 	typed              []string // the command and its arguments
 	given              func(flag string) bool
 	on                 elsewhere
+	knobs              bool
 	machines           *comparison // that on is about; nil: no device was named
 }
 
@@ -316,6 +317,8 @@ func (r *runFlags) check(cfg *experiment.Config) error {
 		return wrongLine("--vmlinux without --kernel: the kernel's lines would not be looked at")
 	case r.on.device != "" && (r.listUnits || cfg.Rests()):
 		return wrongLine("--device with --list-units or -s 0: nothing is estimated")
+	case r.knobs && r.on.device == "":
+		return wrongLine("--device-knobs without --device: there is no machine to be like")
 	case r.length < 10*r.period:
 		return wrongLine("--experiment %v is shorter than ten sampling periods", r.length)
 	case r.page != "" && (r.noDelays || r.listUnits):
@@ -379,6 +382,9 @@ func (sh *shell) runAs(ctx context.Context, name string, args []string) (int, er
 	r.define(f, executions)
 	r.defineStart(f, stopsProgram)
 	r.on.define(f)
+	f.BoolVar(&r.knobs, knobsFlag, false,
+		"with --device: while it runs, the program really has the device's network (bandwidth of loopback, round trips) and "+
+			"disk, where these are slower than here; the rest is simulated (see docs/devices.md)")
 	r.typed = append([]string{name}, args...)
 	args, err := parse(sh, f, args, 1, -1)
 	if err != nil {
@@ -404,9 +410,15 @@ func (sh *shell) profileAndTell(ctx context.Context, cfg experiment.Config, r *r
 		profiling, restore = untilSignal(ctx)
 		defer restore()
 	}
-	if err := sh.compareMachines(&cfg, r); err != nil {
+	place, err := sh.compareMachines(&cfg, r)
+	if err != nil {
 		return 0, err
 	}
+	defer func() {
+		if err := place.Close(); err != nil {
+			sh.complain(err)
+		}
+	}()
 	if r.noDelays {
 		return sh.record(profiling, cfg, r)
 	}

@@ -1,6 +1,7 @@
 package device
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"slices"
@@ -38,6 +39,9 @@ type Factors struct {
 	Device  string   `json:"device"`
 	Cores   [2]int   `json:"cores"` // host, device; 0: not known
 	Classes []Factor `json:"classes"`
+	// Really are the classes that the program really had as they are on the device, with what was limited. Their ratio
+	// is 1, as their time is that of the device already.
+	Really map[Class]string `json:"really,omitempty"`
 	// Missing are classes that the two cannot be compared in, with the reason. Their time stays as it is here.
 	Missing  map[Class]string `json:"missing,omitempty"`
 	Warnings []string         `json:"warnings,omitempty"`
@@ -130,15 +134,12 @@ func factorOf(c Class, host, device *Device) (f Factor, why string) {
 
 // missing says why there is no ratio of a class.
 func missing(c Class, host, device *Device) string {
-	has := func(d *Device) bool {
-		return slices.ContainsFunc(d.Measures, func(m Measure) bool { return m.Class() == c })
-	}
 	switch {
-	case !has(host) && !has(device):
+	case !hasOf(host, c) && !hasOf(device, c):
 		return "neither has a measure of it"
-	case !has(host):
+	case !hasOf(host, c):
 		return host.Name + " has no measure of it"
-	case !has(device):
+	case !hasOf(device, c):
 		return device.Name + " has no measure of it"
 	case c == Net:
 		return "one has loopback only, the other a link only: measure with --peer"
@@ -217,6 +218,29 @@ func (f *Factors) Without(c Class, why string) {
 	f.normalise()
 	f.Warnings = nil
 	f.warn()
+}
+
+// Set says that the program really has a class as it is on the device: nothing of it is left to be simulated.
+func (f *Factors) Set(c Class, how string) {
+	if f.Really == nil {
+		f.Really = make(map[Class]string)
+	}
+	f.Really[c] = how
+	delete(f.Missing, c)
+	f.Classes = slices.DeleteFunc(f.Classes, func(x Factor) bool { return x.Class == c })
+	f.Classes = append(f.Classes, Factor{Class: c, Ratio: 1})
+	slices.SortFunc(f.Classes, func(a, b Factor) int {
+		return cmp.Compare(slices.Index(Classes(), a.Class), slices.Index(Classes(), b.Class))
+	})
+	f.normalise()
+	f.Warnings = nil
+	f.warn()
+}
+
+// Same tells whether nothing differs between the two.
+func (f *Factors) Same() bool {
+	return len(f.Missing) == 0 && (f.Cores[1] == 0 || f.Cores[0] == f.Cores[1]) &&
+		!slices.ContainsFunc(f.Classes, func(c Factor) bool { return c.Ratio != 1 })
 }
 
 // Of is the factor of a class; ok is false if there is none.

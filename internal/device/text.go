@@ -65,6 +65,9 @@ func (f *Factors) Text(w io.Writer) error {
 		}
 		rows = append(rows, []string{string(c.Class), "", "", "", number(c.Ratio), open, number(c.Normalised),
 			fmt.Sprintf("%.0f%%", 100*c.SpeedUp)})
+		if how := f.Really[c.Class]; how != "" {
+			rows = append(rows, []string{"", "really set: " + how})
+		}
 		for _, p := range c.Parts {
 			rows = append(rows, []string{"", short(p.Name), Quantity(p.Host.Value, p.Host.Unit),
 				Quantity(p.Device.Value, p.Device.Unit), number(p.Ratio), "", "", ""})

@@ -70,6 +70,9 @@ type Config struct {
 	Seed        uint64
 	// Device, where set, is another machine: every other pair of experiments is about it.
 	Device *profile.Standing
+	// Knobs, where set, is what the program's Place really has of another machine.
+	Knobs *profile.Knobs
+	Place target.Place
 	// Enough, when set, is asked now and then whether the data say enough: then profiling stops as if Duration were over.
 	// The plan prefers the leading units (plan.Race).
 	Enough func(*analyze.Result) bool

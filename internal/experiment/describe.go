@@ -28,7 +28,7 @@ func newRunRecord(cfg *Config, started time.Time) profile.Run {
 	for _, t := range cfg.Targets {
 		run.Targets = append(run.Targets, t.Text)
 	}
-	run.Together, run.Device = partsOf(cfg), cfg.Device
+	run.Together, run.Device, run.Knobs = partsOf(cfg), cfg.Device, cfg.Knobs
 	for _, rule := range cfg.Scope.Include {
 		run.Scope = append(run.Scope, "include "+rule.String())
 	}

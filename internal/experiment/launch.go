@@ -96,7 +96,8 @@ func (l *launcher) restartForJava(p *target.Process) (*target.Process, error) {
 // startProgram starts the program, with the libraries that are known to be needed.
 func (l *launcher) startProgram() (*target.Process, error) {
 	preload := strings.Trim(l.coz+":"+l.agent, ":")
-	cfg := target.Config{Args: l.cfg.Args, User: l.cfg.User, Stdout: l.cfg.Stdout, Preload: preload}
+	cfg := target.Config{Args: l.cfg.Args, User: l.cfg.User, Stdout: l.cfg.Stdout, Preload: preload,
+		Place: l.cfg.Place}
 	if l.cfg.RuntimeFlags {
 		cfg.Set = jit.Variables(os.Getenv)
 	}

@@ -71,6 +71,8 @@ type Run struct {
 	Together []Part `json:"together,omitempty"`
 	// Device is the machine that the run's There records are about.
 	Device *Standing `json:"device,omitempty"`
+	// Knobs is what the program really had of another machine: its network, its disk or both.
+	Knobs *Knobs `json:"knobs,omitempty"`
 	// Scope is the user's rules on which code may be a unit, as "include KIND:GLOB" or "exclude
 	// KIND:GLOB"; empty for the default scope, and in older files.
 	Scope []string `json:"scope,omitempty"`
@@ -99,6 +101,28 @@ type Standing struct {
 func (s Standing) Alike(t Standing) bool {
 	s.Name = t.Name
 	return s == t
+}
+
+// Knobs are the limits of a run's network and disk, by which these were as slow as on another
+// machine. 0: as here.
+type Knobs struct {
+	Device      string  `json:"device"`
+	Text        string  `json:"text"`                    // the limits, for people
+	NetBytes    float64 `json:"net_bytes,omitempty"`     // that loopback transfers in a second
+	RoundTripNS int64   `json:"round_trip_ns,omitempty"` // that a round trip to a process outside takes longer
+	// The operations and bytes in a second of the disk on which the program was started.
+	ReadOps    float64 `json:"read_ops,omitempty"`
+	WriteOps   float64 `json:"write_ops,omitempty"`
+	ReadBytes  float64 `json:"read_bytes,omitempty"`
+	WriteBytes float64 `json:"write_bytes,omitempty"`
+}
+
+// Net tells whether the network is limited.
+func (k *Knobs) Net() bool { return k.NetBytes > 0 || k.RoundTripNS > 0 }
+
+// Disk tells whether the disk is limited.
+func (k *Knobs) Disk() bool {
+	return k.ReadOps > 0 || k.WriteOps > 0 || k.ReadBytes > 0 || k.WriteBytes > 0
 }
 
 // Point is a progress point of the run. Experiment.Points has the same order, with the points that

@@ -324,11 +324,20 @@ func (r *Run) check(l Latency) error {
 	return nil
 }
 
-// checkFaster says whether what is sped up together, and on another machine, can be.
+// checkFaster says whether what is sped up together, and on another machine, can be, and whether that machine's limits
+// are some.
 func (r *Run) checkFaster() error {
 	for _, p := range r.Together {
 		if !(p.Percent > 0 && p.Percent <= 100) {
 			return fmt.Errorf("%q is sped up by %v%%", p.Target, p.Percent)
+		}
+	}
+	if k := r.Knobs; k != nil {
+		for _, limit := range []float64{k.NetBytes, float64(k.RoundTripNS), k.ReadOps, k.WriteOps, k.ReadBytes,
+			k.WriteBytes} {
+			if !(limit >= 0) {
+				return fmt.Errorf("a limit of %v", limit)
+			}
 		}
 	}
 	if s := r.Device; s != nil {

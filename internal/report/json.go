@@ -98,6 +98,8 @@ type jsonRun struct {
 	// EndedAfter is after how many seconds whatif ended the program, as it was asked to; 0: it did not.
 	EndedAfter  float64 `json:"ended_after,omitempty"`
 	Experiments int     `json:"experiments"`
+	// Knobs is what the program really had of another machine.
+	Knobs *profile.Knobs `json:"knobs,omitempty"`
 }
 
 type jsonPoint struct {
@@ -264,6 +266,7 @@ func runJSON(run analyze.RunFacts) jsonRun {
 	}
 	j := jsonRun{ID: p.ID, Args: p.Args, Subject: p.Subject, Host: p.Host, Kernel: p.Kernel, CPUs: p.CPUs,
 		CPUModel: p.CPUModel, Tool: p.Tool, BuildIDs: run.BuildIDs, File: run.File, Experiments: run.Experiments,
+		Knobs:   p.Knobs,
 		Started: p.Started.UTC().Format("2006-01-02T15:04:05Z")}
 	if j.Args == nil {
 		j.Args = []string{}

@@ -301,12 +301,37 @@ func header(p *printer, r *analyze.Result, verbose bool) {
 	default:
 		p.hanging("", text)
 	}
+	for _, text := range really(r) {
+		p.hanging("", text)
+	}
 	for i := range r.Points {
 		p.hanging("point ", pointText(&r.Points[i], verbose))
 	}
 	for i := range r.Latencies {
 		p.hanging("latency ", latencyText(&r.Latencies[i]))
 	}
+}
+
+// really says what runs really had of another machine.
+func really(r *analyze.Result) (all []string) {
+	for _, run := range r.Runs {
+		if run.Run == nil || run.Run.Knobs == nil {
+			continue
+		}
+		k := run.Run.Knobs
+		what := "network and the disk"
+		switch {
+		case !k.Disk():
+			what = "network"
+		case !k.Net():
+			what = "disk"
+		}
+		text := fmt.Sprintf("the program really ran with the %s of %s: %s", what, clean(k.Device), clean(k.Text))
+		if !slices.Contains(all, text) {
+			all = append(all, text)
+		}
+	}
+	return all
 }
 
 // costs is what measuring took.

@@ -22,7 +22,7 @@ const cgroupRoot = "/sys/fs/cgroup"
 
 // hierarchies lists the roots of all hierarchies of cgroups.
 func hierarchies(root string) []string {
-	if isCgroup(root) {
+	if IsCgroup(root) {
 		return []string{root}
 	}
 	entries, err := os.ReadDir(root)
@@ -31,7 +31,7 @@ func hierarchies(root string) []string {
 	}
 	var all []string
 	for _, e := range entries {
-		if dir := filepath.Join(root, e.Name()); e.IsDir() && isCgroup(dir) {
+		if dir := filepath.Join(root, e.Name()); e.IsDir() && IsCgroup(dir) {
 			all = append(all, dir)
 		}
 	}
@@ -41,7 +41,8 @@ func hierarchies(root string) []string {
 	return all
 }
 
-func isCgroup(dir string) bool {
+// IsCgroup tells whether a directory is a cgroup.
+func IsCgroup(dir string) bool {
 	_, err := os.Stat(filepath.Join(dir, "cgroup.procs"))
 	return err == nil
 }
@@ -65,7 +66,7 @@ func findCgroup(root, name string) (string, error) {
 		candidates = append(candidates, filepath.Join(h, name))
 	}
 	for _, dir := range candidates {
-		if filepath.IsAbs(dir) && isCgroup(dir) && inside(root, dir) {
+		if filepath.IsAbs(dir) && IsCgroup(dir) && inside(root, dir) {
 			return filepath.Clean(dir), nil
 		}
 	}

@@ -28,8 +28,16 @@ type Config struct {
 	Set []string
 	// User is a name or number; "": the user who called sudo, or else whatif's own user.
 	User string
+	// Place is where the program runs.
+	Place Place
 	// The standard files; nil: whatif's own.
 	Stdin, Stdout, Stderr *os.File
+}
+
+// A Place is a part of the machine that a program has for itself. "": it has that of whatif.
+type Place struct {
+	Network string // the file of a network namespace
+	Procs   string // the file cgroup.procs of a cgroup
 }
 
 // A Process is a started program. It is stopped before its first instruction until Release is called. The methods may
@@ -111,7 +119,7 @@ func describe(cfg Config) (*spec, error) {
 	}
 	s := &spec{
 		User: u, Dir: []byte(cfg.Dir), Inherit: inherited(),
-		DropAll: u != nil, KeepAll: u == nil && os.Geteuid() == 0,
+		DropAll: u != nil, KeepAll: u == nil && os.Geteuid() == 0, Place: cfg.Place,
 	}
 	if s.Paths, err = packStrings(paths); err != nil {
 		return nil, err

@@ -65,6 +65,7 @@ type spec struct {
 	// program that stays root, keeps all.
 	DropAll, KeepAll bool
 	Inherit          inheritance
+	Place            Place
 }
 
 // A failure is the answer of a stage that could not become the program.
@@ -76,6 +77,7 @@ type failure struct {
 
 const (
 	stepSpec   = "reading its description"
+	stepPlace  = "giving it a network and a disk of its own"
 	stepUser   = "changing the user"
 	stepCaps   = "dropping capabilities"
 	stepLimits = "restoring resource limits"
@@ -121,6 +123,9 @@ func becomeProgram(control int) failure {
 	if err != nil {
 		return failure{Step: stepSpec, Errno: errnoOf(err)}
 	}
+	if err := s.Place.enter(); err != nil {
+		return failure{Step: stepPlace, Errno: errnoOf(err)}
+	}
 	if s.User != nil {
 		if err := become(*s.User); err != nil {
 			return failure{Step: stepUser, Errno: errnoOf(err)}
@@ -141,6 +146,24 @@ func becomeProgram(control int) failure {
 	}
 	restoreSignals(s.Inherit)
 	return execFirst(s)
+}
+
+// enter brings this process there. The network is that of the calling thread: of the stage this is the one that execs.
+func (p Place) enter() error {
+	if p.Procs != "" {
+		if err := os.WriteFile(p.Procs, []byte("0"), 0); err != nil { // 0 is the process that writes
+			return err
+		}
+	}
+	if p.Network == "" {
+		return nil
+	}
+	fd, err := unix.Open(p.Network, unix.O_RDONLY|unix.O_CLOEXEC, 0)
+	if err != nil {
+		return err
+	}
+	defer unix.Close(fd)
+	return unix.Setns(fd, unix.CLONE_NEWNET)
 }
 
 func readSpec(control int) (*spec, error) {

@@ -132,6 +132,15 @@ func getent(key string) (*user.User, error) {
 	return &user.User{Username: fields[0], Uid: fields[2], Gid: fields[3], HomeDir: fields[5]}, nil
 }
 
+// ProgramUser is the user that a program runs as which Start gets this Config.User for.
+func ProgramUser(name string) (User, error) {
+	u, err := programUser(name)
+	if err != nil || u == nil {
+		return User{UID: uint32(os.Geteuid()), GID: uint32(os.Getegid())}, err
+	}
+	return *u, nil
+}
+
 // programUser is the user that the program runs as; nil: whatif's own.
 func programUser(name string) (*User, error) {
 	if name == "" {

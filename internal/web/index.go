@@ -119,6 +119,11 @@ func newSide(label string, r *analyze.Result) side {
 		s.Runs[i].Host, s.Runs[i].Kernel = report.Clean(s.Runs[i].Host), report.Clean(s.Runs[i].Kernel)
 		s.Runs[i].File = report.Clean(s.Runs[i].File)
 		s.Runs[i].CPUModel = report.Clean(s.Runs[i].CPUModel)
+		if k := s.Runs[i].Knobs; k != nil {
+			cleaned := *k
+			cleaned.Device, cleaned.Text = report.Clean(k.Device), report.Clean(k.Text)
+			s.Runs[i].Knobs = &cleaned
+		}
 		ids := map[string]string{}
 		for file, id := range s.Runs[i].BuildIDs {
 			ids[report.Clean(file)] = report.Clean(id)

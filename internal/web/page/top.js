@@ -66,7 +66,7 @@ const showAbout = () => {
   index.sides.forEach((s, i) => {
     parts.push(el('h3', {}, index.sides.length > 1 ? (i ? 'Before: ' : 'Now: ') + s.label : 'What was measured'));
     parts.push(el('dl', { class: 'facts' },
-      ...s.runs.flatMap((r, n) => [el('dt', {}, s.runs.length > 1 ? 'run ' + (n + 1) : 'run'), el('dd', {}, r.args.join(' ') + ' · ' + plural(r.experiments, 'experiment') + ' · ' + r.host + ', ' + plural(r.cpus, 'CPU') + (r.cpu_model ? ' ' + r.cpu_model : '') + ', Linux ' + r.kernel + ' · ' + r.started + ending(r)), ...Object.entries(r.build_ids || {}).sort().flatMap(([file, id]) => [el('dt', {}, 'build'), el('dd', {}, id + ' of ' + file)])]),
+      ...s.runs.flatMap((r, n) => [el('dt', {}, s.runs.length > 1 ? 'run ' + (n + 1) : 'run'), el('dd', {}, r.args.join(' ') + ' · ' + plural(r.experiments, 'experiment') + ' · ' + r.host + ', ' + plural(r.cpus, 'CPU') + (r.cpu_model ? ' ' + r.cpu_model : '') + ', Linux ' + r.kernel + (r.knobs ? ', really like ' + r.knobs.device + ' (' + r.knobs.text + ')' : '') + ' · ' + r.started + ending(r)), ...Object.entries(r.build_ids || {}).sort().flatMap(([file, id]) => [el('dt', {}, 'build'), el('dd', {}, id + ' of ' + file)])]),
       ...s.points.flatMap(p => [el('dt', {}, 'point'), el('dd', {}, p.name + ' (' + p.kind + '): ' + plural(p.visits, 'visit') + (p.visits ? '' : ' – never visited'), warnings(p.warnings))]),
       ...s.latencies.flatMap(l => [el('dt', {}, 'latency'), el('dd', {}, l.name + ', from ' + l.begin + ': ' + plural(l.matched, 'measured request'), warnings(l.warnings))]),
       el('dt', {}, 'delays'), el('dd', {}, s.summary.delay.toFixed(0) + '% of the time; whatif itself took ' + s.summary.own_cpu.toFixed(1) + '% of a core'),
