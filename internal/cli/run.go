@@ -7,13 +7,16 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"os"
+	"path/filepath"
 	"slices"
+	"strings"
 	"time"
 
 	"whatif/internal/analyze"
 	"whatif/internal/doctor"
 	"whatif/internal/experiment"
 	"whatif/internal/hint"
+	"whatif/internal/outfile"
 	"whatif/internal/point"
 	"whatif/internal/profile"
 	"whatif/internal/report"
@@ -404,6 +407,9 @@ func (sh *shell) profileAndTell(ctx context.Context, cfg experiment.Config, r *r
 		profiling, restore = untilSignal(ctx)
 		defer restore()
 	}
+	if err := r.checkPage(); err != nil {
+		return 0, err
+	}
 	if err := sh.compareMachines(&cfg, r); err != nil {
 		return 0, err
 	}
@@ -443,6 +449,26 @@ func (sh *shell) profileAndTell(ctx context.Context, cfg experiment.Config, r *r
 		err = errors.Join(err, page.wait(profiling, sh, outcome.Data))
 	}
 	return r.status(outcome), err
+}
+
+// checkPage returns an error if the file of --report cannot be written. It is called before the program runs.
+func (r *runFlags) checkPage() error {
+	if r.page == "" {
+		return nil
+	}
+	if filepath.Clean(r.page) == filepath.Clean(r.output) {
+		return wrongLine("--report and --output name the same file: %s", r.page)
+	}
+	err := keepProfile(r.page)
+	if err == nil {
+		err = outfile.Check(r.page)
+	}
+	if err == nil {
+		return nil
+	}
+	remedy := cmp.Or(hint.Of(err), "choose another file with -o FILE")
+	return hint.New(fmt.Errorf("writing the report to %s: %w", r.page, err),
+		strings.ReplaceAll(remedy, "-o FILE", "--report FILE"))
 }
 
 // writePage writes the page of a profile to a file.
