@@ -132,9 +132,8 @@ func systemCommand(ctx context.Context, sh *shell, args []string) (int, error) {
 
 // untilSignal gives a context that is done at the first SIGINT, SIGTERM or SIGHUP, or when whatif's processor time is
 // used up (RLIMIT_CPU). Profiling then ends as if the time were up, and the profiled processes run on. A second signal
-// has its default action: it ends whatif. SIGPIPE has no effect: a closed stderr must not cost the profile.
+// has its default action: it ends whatif.
 func untilSignal(ctx context.Context) (until context.Context, restore func()) {
-	signal.Notify(make(chan os.Signal, 1), unix.SIGPIPE)
 	var signals []os.Signal
 	for _, sig := range []os.Signal{unix.SIGINT, unix.SIGTERM, unix.SIGHUP, unix.SIGXCPU} {
 		if !signal.Ignored(sig) { // nohup ignores SIGHUP, for example

@@ -7,10 +7,13 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"os"
+	"os/signal"
 	"path/filepath"
 	"slices"
 	"strings"
 	"time"
+
+	"golang.org/x/sys/unix"
 
 	"whatif/internal/analyze"
 	"whatif/internal/doctor"
@@ -401,6 +404,8 @@ func (sh *shell) runAs(ctx context.Context, name string, args []string) (int, er
 // profileAndTell profiles and prints the table. If whatif has started a program, signals are that program's. Else they
 // end profiling.
 func (sh *shell) profileAndTell(ctx context.Context, cfg experiment.Config, r *runFlags) (int, error) {
+	// A closed stderr must cost neither the profile nor the status.
+	signal.Notify(make(chan os.Signal, 1), unix.SIGPIPE)
 	profiling := ctx
 	if !cfg.Starts() {
 		var restore func()
@@ -441,6 +446,7 @@ func (sh *shell) profileAndTell(ctx context.Context, cfg experiment.Config, r *r
 			fmt.Fprintf(sh.stderr, "\nwhatif: %s; see whatif report --top 0 %s\n", r.written, r.output)
 		}
 		sh.adviseRepeat(outcome, cfg, r)
+		sh.explainTrap(outcome, cfg)
 	}
 	if r.page != "" && outcome.Written {
 		err = errors.Join(err, sh.writePage(r.output, r.page))
@@ -449,6 +455,18 @@ func (sh *shell) profileAndTell(ctx context.Context, cfg experiment.Config, r *r
 		err = errors.Join(err, page.wait(profiling, sh, outcome.Data))
 	}
 	return r.status(outcome), err
+}
+
+// explainTrap says what a program may have done that ended by SIGTRAP, which is what a breakpoint gives a program that has
+// copied its own code and runs the copy.
+func (sh *shell) explainTrap(outcome *experiment.Outcome, cfg experiment.Config) {
+	if !cfg.Starts() || outcome.Status != 128+int(unix.SIGTRAP) {
+		return
+	}
+	sh.say("whatif: ", fmt.Sprintf("%s ended by SIGTRAP. If it does not without whatif, it has copied its own code, as into "+
+		"large pages, and whatif's breakpoints with it", cfg.Args[0]))
+	sh.say("whatif: hint: ", "switch the copying off, or count with a point that needs no breakpoint: syscall:, tracepoint: "+
+		"or a point in the source (docs/points.md)")
 }
 
 // checkPage returns an error if the file of --report cannot be written. It is called before the program runs.
