@@ -457,16 +457,16 @@ func (sh *shell) profileAndTell(ctx context.Context, cfg experiment.Config, r *r
 	return r.status(outcome), err
 }
 
-// explainTrap says what a program may have done that ended by SIGTRAP, which is what a breakpoint gives a program that has
-// copied its own code and runs the copy.
+// explainTrap says what a program may have done that ended by SIGTRAP: a program that has copied its own code, and runs
+// the copy, gets it from a breakpoint.
 func (sh *shell) explainTrap(outcome *experiment.Outcome, cfg experiment.Config) {
 	if !cfg.Starts() || outcome.Status != 128+int(unix.SIGTRAP) {
 		return
 	}
-	sh.say("whatif: ", fmt.Sprintf("%s ended by SIGTRAP. If it does not without whatif, it has copied its own code, as into "+
-		"large pages, and whatif's breakpoints with it", cfg.Args[0]))
-	sh.say("whatif: hint: ", "switch the copying off, or count with a point that needs no breakpoint: syscall:, tracepoint: "+
-		"or a point in the source (docs/points.md)")
+	sh.say("whatif: ", fmt.Sprintf("%s ended by SIGTRAP. If it does not without whatif, it has copied its own code, "+
+		"as into large pages, and whatif's breakpoints with it", cfg.Args[0]))
+	sh.say("whatif: hint: ", "switch the copying off, or count with a point that needs no breakpoint: syscall:, "+
+		"tracepoint: or a point in the source (docs/points.md)")
 }
 
 // checkPage returns an error if the file of --report cannot be written. It is called before the program runs.

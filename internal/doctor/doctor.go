@@ -154,8 +154,8 @@ func requireFiles() error {
 	if err := unix.Getrlimit(unix.RLIMIT_NOFILE, &l); err != nil || l.Max >= leastFiles {
 		return nil
 	}
-	return hint.New(fmt.Errorf("checking this machine: %d files may be open at once, and whatif needs %d", l.Max, leastFiles),
-		"ulimit -n 4096, as root if this shell's limit cannot be raised")
+	err := fmt.Errorf("checking this machine: %d files may be open at once, and whatif needs %d", l.Max, leastFiles)
+	return hint.New(err, "ulimit -n 4096, as root if this shell's limit cannot be raised")
 }
 
 // Text writes one line for each finding, with a mark: ok, FAIL (needed and not OK), warn (advice) or skip.

@@ -502,7 +502,8 @@ func TestMayNotBeWritten(t *testing.T) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
-	for _, path := range []string{path, file(t, mkdir(t, dir+"/roots", 0, 0o755)+"/other", caller, 0o644, ""), dir + "/roots/new"} {
+	other := file(t, mkdir(t, dir+"/roots", 0, 0o755)+"/other", caller, 0o644, "")
+	for _, path := range []string{path, other, dir + "/roots/new"} {
 		if err := Check(path); !errors.Is(err, fs.ErrPermission) {
 			t.Errorf("Check: %s: %v", path, err)
 		}

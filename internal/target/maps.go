@@ -79,8 +79,8 @@ const (
 
 var errManyMappings = errors.New("it has more mappings, or longer paths in them, than whatif keeps")
 
-// ParseMaps parses the text of /proc/PID/maps and returns the executable mappings of files, and the number of all lines.
-// A line that cannot be parsed is an error, because without it addresses would be attributed to the wrong file.
+// ParseMaps parses the text of /proc/PID/maps and returns the executable mappings of files, and the number of all
+// lines. A line that cannot be parsed is an error, because without it addresses would be attributed to the wrong file.
 func ParseMaps(text io.Reader) (maps []Mapping, lines int, err error) {
 	in := bufio.NewScanner(text)
 	in.Buffer(nil, longestLine)

@@ -28,8 +28,8 @@ func Words(path string, most int) (text []byte, whole bool, err error) {
 // mostArgs is how much of a command line whatif keeps. Nobody reads more of it in a report.
 const mostArgs = 128 << 10
 
-// splitArgs separates the words of a command line. If the line is not whole, its last word is left out, which may be cut
-// in two.
+// splitArgs separates the words of a command line. If the line is not whole, its last word is left out, which may be
+// cut in two.
 func splitArgs(text []byte, whole bool) (args []string) {
 	if !whole {
 		text = text[:bytes.LastIndexByte(text, 0)+1]
