@@ -132,11 +132,12 @@ func systemCommand(ctx context.Context, sh *shell, args []string) (int, error) {
 	return sh.profileAndTell(ctx, cfg, &r)
 }
 
-// untilSignal gives a context that is done at the first SIGINT, SIGTERM or SIGHUP. Profiling then ends as if the time
-// were up, and the profiled processes run on. A second signal has its default action: it ends whatif.
+// untilSignal gives a context that is done at the first SIGINT, SIGTERM or SIGHUP, or when whatif's processor time is
+// used up (RLIMIT_CPU). Profiling then ends as if the time were up, and the profiled processes run on. A second signal
+// has its default action: it ends whatif.
 func untilSignal(ctx context.Context) (until context.Context, restore func()) {
 	var signals []os.Signal
-	for _, sig := range []os.Signal{unix.SIGINT, unix.SIGTERM, unix.SIGHUP} {
+	for _, sig := range []os.Signal{unix.SIGINT, unix.SIGTERM, unix.SIGHUP, unix.SIGXCPU} {
 		if !signal.Ignored(sig) { // nohup ignores SIGHUP, for example
 			signals = append(signals, sig)
 		}

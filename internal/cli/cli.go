@@ -13,8 +13,12 @@ import (
 	"flag"
 	"fmt"
 	"io"
+	"os"
+	"os/signal"
 	"slices"
 	"strings"
+
+	"golang.org/x/sys/unix"
 
 	"whatif/internal/demo"
 	"whatif/internal/device"
@@ -39,6 +43,14 @@ func Startup() {
 	target.Main()
 	knobs.Main()
 	demo.Init()
+	outliveLimits()
+}
+
+// outliveLimits keeps whatif alive when it comes to a limit for files (RLIMIT_FSIZE) or processor time. By default Go
+// would print the stacks of all goroutines and exit, and the profile would end there. A write beyond the limit is then
+// an error, as on a full disk. Programs that whatif starts do not inherit this.
+func outliveLimits() {
+	signal.Notify(make(chan os.Signal, 1), unix.SIGXFSZ, unix.SIGXCPU)
 }
 
 // shell has what a command reads and writes.

@@ -29,6 +29,9 @@ func demoCommand(ctx context.Context, sh *shell, args []string) (int, error) {
 	if _, err := parse(sh, f, args, 0, 0); err != nil {
 		return 0, err
 	}
+	if duration <= 0 { // without a duration the program would run for ever
+		return 0, wrongLine("--duration %v: the demo takes some time", duration)
+	}
 	if err := doctor.Require(); err != nil {
 		return 0, err
 	}

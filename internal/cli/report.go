@@ -187,8 +187,21 @@ func (sh *shell) writeTo(name string, write func(io.Writer) error) error {
 	if err := write(&text); err != nil {
 		return fmt.Errorf("writing the report to %s: %w", name, err)
 	}
+	if err := keepProfile(name); err != nil {
+		return fmt.Errorf("writing the report to %s: %w", name, err)
+	}
 	if err := outfile.Replace(name, text.Bytes()); err != nil {
 		return fmt.Errorf("writing the report: %w", err)
 	}
 	return nil
+}
+
+// keepProfile returns an error if the file is a profile: what is measured cannot be had again, and whoever names a
+// profile for the report's file has mistyped.
+func keepProfile(name string) error {
+	if !profile.Is(name) {
+		return nil
+	}
+	return hint.New(errors.New("it is a profile, which the report would replace"),
+		"choose another file, or delete the profile if nobody needs it")
 }

@@ -7,13 +7,19 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"os"
+	"os/signal"
+	"path/filepath"
 	"slices"
+	"strings"
 	"time"
+
+	"golang.org/x/sys/unix"
 
 	"whatif/internal/analyze"
 	"whatif/internal/doctor"
 	"whatif/internal/experiment"
 	"whatif/internal/hint"
+	"whatif/internal/outfile"
 	"whatif/internal/point"
 	"whatif/internal/profile"
 	"whatif/internal/report"
@@ -404,11 +410,16 @@ func (sh *shell) runAs(ctx context.Context, name string, args []string) (int, er
 // profileAndTell profiles and prints the table. If whatif has started a program, signals are that program's. Else they
 // end profiling.
 func (sh *shell) profileAndTell(ctx context.Context, cfg experiment.Config, r *runFlags) (int, error) {
+	// A closed stderr must cost neither the profile nor the status.
+	signal.Notify(make(chan os.Signal, 1), unix.SIGPIPE)
 	profiling := ctx
 	if !cfg.Starts() {
 		var restore func()
 		profiling, restore = untilSignal(ctx)
 		defer restore()
+	}
+	if err := r.checkPage(); err != nil {
+		return 0, err
 	}
 	place, err := sh.compareMachines(&cfg, r)
 	if err != nil {
@@ -447,6 +458,7 @@ func (sh *shell) profileAndTell(ctx context.Context, cfg experiment.Config, r *r
 			fmt.Fprintf(sh.stderr, "\nwhatif: %s; see whatif report --top 0 %s\n", r.written, r.output)
 		}
 		sh.adviseRepeat(outcome, cfg, r)
+		sh.explainTrap(outcome, cfg)
 	}
 	if r.page != "" && outcome.Written {
 		err = errors.Join(err, sh.writePage(r.output, r.page))
@@ -455,6 +467,38 @@ func (sh *shell) profileAndTell(ctx context.Context, cfg experiment.Config, r *r
 		err = errors.Join(err, page.wait(profiling, sh, outcome.Data))
 	}
 	return r.status(outcome), err
+}
+
+// explainTrap says what a program may have done that ended by SIGTRAP: a program that has copied its own code, and runs
+// the copy, gets it from a breakpoint.
+func (sh *shell) explainTrap(outcome *experiment.Outcome, cfg experiment.Config) {
+	if !cfg.Starts() || outcome.Status != 128+int(unix.SIGTRAP) {
+		return
+	}
+	sh.say("whatif: ", fmt.Sprintf("%s ended by SIGTRAP. If it does not without whatif, it has copied its own code, "+
+		"as into large pages, and whatif's breakpoints with it", cfg.Args[0]))
+	sh.say("whatif: hint: ", "switch the copying off, or count with a point that needs no breakpoint: syscall:, "+
+		"tracepoint: or a point in the source (docs/points.md)")
+}
+
+// checkPage returns an error if the file of --report cannot be written. It is called before the program runs.
+func (r *runFlags) checkPage() error {
+	if r.page == "" {
+		return nil
+	}
+	if filepath.Clean(r.page) == filepath.Clean(r.output) {
+		return wrongLine("--report and --output name the same file: %s", r.page)
+	}
+	err := keepProfile(r.page)
+	if err == nil {
+		err = outfile.Check(r.page)
+	}
+	if err == nil {
+		return nil
+	}
+	remedy := cmp.Or(hint.Of(err), "choose another file with -o FILE")
+	return hint.New(fmt.Errorf("writing the report to %s: %w", r.page, err),
+		strings.ReplaceAll(remedy, "-o FILE", "--report FILE"))
 }
 
 // writePage writes the page of a profile to a file.

@@ -13,6 +13,8 @@ import (
 	"io/fs"
 	"os"
 
+	"golang.org/x/sys/unix"
+
 	"whatif/internal/hint"
 )
 
@@ -122,6 +124,9 @@ func firstMissing(findings []Finding) *Finding {
 // remedy as a hint. It delays the start of each run, so it first tries everything together, and leaves out the probe,
 // which takes long.
 func Require() error {
+	if err := requireFiles(); err != nil {
+		return err
+	}
 	root := os.DirFS("/")
 	able := capabilities(root).ok && ptraceScope(root).ok && softirqThreads(root).ok
 	if able && tryTogether() == nil && tryClock() == nil {
@@ -137,6 +142,20 @@ func Require() error {
 		}
 	}
 	return nil
+}
+
+// leastFiles is how many files whatif has to be able to open: each program and each map of the kernel side is one, and
+// each binary.
+const leastFiles = 256
+
+// requireFiles comes before all checks, because these open files, too, and would find other reasons.
+func requireFiles() error {
+	var l unix.Rlimit
+	if err := unix.Getrlimit(unix.RLIMIT_NOFILE, &l); err != nil || l.Max >= leastFiles {
+		return nil
+	}
+	err := fmt.Errorf("checking this machine: %d files may be open at once, and whatif needs %d", l.Max, leastFiles)
+	return hint.New(err, "ulimit -n 4096, as root if this shell's limit cannot be raised")
 }
 
 // Text writes one line for each finding, with a mark: ok, FAIL (needed and not OK), warn (advice) or skip.

@@ -3,6 +3,9 @@ package experiment
 import (
 	"fmt"
 	"slices"
+	"sync"
+
+	"golang.org/x/sys/unix"
 
 	"whatif/internal/code/symbol"
 	"whatif/internal/experiment/probes"
@@ -67,6 +70,17 @@ func openRunning(all []target.Running) []probes.Program {
 	return programs
 }
 
+// mostBinaries bounds the binaries that are open. Each takes a descriptor and a mapping, and a process can make and map
+// as many files as it likes. A machine has some thousands.
+var mostBinaries = sync.OnceValue(func() int {
+	const most = 8192
+	var l unix.Rlimit
+	if err := unix.Getrlimit(unix.RLIMIT_NOFILE, &l); err != nil {
+		return most
+	}
+	return int(min(most, l.Cur/4))
+})
+
 // mappedFiles are files that processes have mapped, opened once each; nil: it is no ELF file.
 type mappedFiles map[mappedFile]*symbol.Binary
 
@@ -77,6 +91,9 @@ func (f mappedFiles) open(pid int, m target.Mapping) *symbol.Binary {
 	key := mappedFile{m.Dev, m.Inode}
 	if b, known := f[key]; known {
 		return b
+	}
+	if len(f) >= mostBinaries() {
+		return nil
 	}
 	path, err := target.Reachable(pid, m)
 	if err != nil {

@@ -116,6 +116,10 @@ func (t *unitTable) binary(e ledger.Event) (*symbol.Binary, error) {
 	if b, known := t.binaries[id]; known {
 		return b, nil
 	}
+	if len(t.binaries) >= mostBinaries() {
+		t.isFull(fmt.Errorf("%d files with code are open, as many as whatif keeps", len(t.binaries)))
+		return nil, nil
+	}
 	path, err := target.MappedFile(e.Process, e.Address)
 	if err != nil {
 		return nil, err

@@ -82,6 +82,36 @@ func Replace(path string, content []byte) error {
 	return asUser(func(u user) error { return u.replace(path, content) })
 }
 
+// Check returns the error that Replace would return for path, as far as that can be told without writing.
+func Check(path string) error {
+	return asUser(func(u user) error { return u.check(path) })
+}
+
+func (u user) check(path string) error {
+	dir, name, err := u.parent(path)
+	if err != nil {
+		return err
+	}
+	defer unix.Close(dir)
+	old, err := u.find(dir, name)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+	case err != nil:
+		return err
+	default:
+		defer old.Close()
+		f, err := old.Open(unix.O_WRONLY, path)
+		if err != nil {
+			return err
+		}
+		f.Close()
+		if isDevice(old) {
+			return nil
+		}
+	}
+	return unix.Faccessat(dir, ".", unix.W_OK|unix.X_OK, unix.AT_EACCESS)
+}
+
 func (u user) replace(path string, content []byte) error {
 	dir, name, err := u.parent(path)
 	if err != nil {

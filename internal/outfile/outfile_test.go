@@ -189,7 +189,7 @@ func TestRefusedToAll(t *testing.T) {
 		"loop/x":                 "too many levels of symbolic links",
 		strings.Repeat("x", 300): "file name too long",
 	} {
-		for name, write := range both {
+		for name, write := range map[string]func(string) error{"append": add, "replace": replace, "check": Check} {
 			// Opening must not wait for a FIFO without a reader.
 			done := make(chan error, 1)
 			go func() { done <- write(path) }()
@@ -338,6 +338,15 @@ func TestLayouts(t *testing.T) {
 				path := l.make(dir, victim)
 				_, err := os.Lstat(path)
 				isNew := errors.Is(err, fs.ErrNotExist)
+				if name == "replace" {
+					said := Check(path)
+					if (said == nil) != (l.want == "") || said != nil && !strings.Contains(said.Error(), l.want) {
+						t.Errorf("Check: %v, want %q", said, l.want)
+					}
+					if _, err := os.Lstat(path); isNew && err == nil {
+						t.Error("Check made the file")
+					}
+				}
 				err = write(path)
 				if (err == nil) != (l.want == "") || err != nil && !strings.Contains(err.Error(), l.want) {
 					t.Errorf("%s: %v, want %q", name, err, l.want)
@@ -491,6 +500,12 @@ func TestMayNotBeWritten(t *testing.T) {
 	for name, write := range both {
 		if err := write(path); !errors.Is(err, fs.ErrPermission) || content(t, path) != "old" {
 			t.Errorf("%s: %v", name, err)
+		}
+	}
+	other := file(t, mkdir(t, dir+"/roots", 0, 0o755)+"/other", caller, 0o644, "")
+	for _, path := range []string{path, other, dir + "/roots/new"} {
+		if err := Check(path); !errors.Is(err, fs.ErrPermission) {
+			t.Errorf("Check: %s: %v", path, err)
 		}
 	}
 }

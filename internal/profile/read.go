@@ -74,6 +74,17 @@ func Read(name string, r io.Reader) ([]*Data, error) {
 	}
 }
 
+// Is tells whether the file at path is a profile with runs in it.
+func Is(path string) bool {
+	f, err := openfile.Regular(openfile.Invoker(), "", path)
+	if err != nil {
+		return false
+	}
+	defer f.Close()
+	n, err := countRuns(path, f)
+	return err == nil && n > 0
+}
+
 // countRuns counts the runs of a file, including those of later versions. A file that does not
 // begin as a profile is an error, damage after its first run is not.
 func countRuns(name string, r io.Reader) (int, error) {

@@ -25,6 +25,8 @@ func executable(pid int) (Mapping, error) {
 		var path string
 		if path, err = os.Readlink(link); errors.Is(err, os.ErrPermission) {
 			break
+		} else if errors.Is(err, unix.ENAMETOOLONG) {
+			path = link // its own path is longer than any that can be opened
 		} else if err != nil {
 			continue
 		}

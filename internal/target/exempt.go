@@ -141,22 +141,26 @@ func (e *Exemptions) Find(load int) (all []Exempt, missing []string, err error) 
 		found[r.PID] = Exempt{Running: r, Kind: ExemptAncestor, Why: "whatif must stay under control"}
 	}
 	own := os.Getpid()
+	ofLoad := nearestAncestors(func(pid int) bool { return pid == load && load != 0 }, stats)
+	under := func(pid int) bool {
+		_, below := ofLoad[pid]
+		return below || pid == load
+	}
 	for pid, s := range stats {
 		missing = slices.DeleteFunc(missing, func(glob string) bool { return matchesAny([]string{glob}, namesOf(pid, s)) })
 		if _, known := found[pid]; known || pid == own {
 			continue
 		}
-		if x, ok := e.of(pid, s, true); ok && (x.Kind == ExemptByUser || !under(pid, load, stats)) {
+		if x, ok := e.of(pid, s, true); ok && (x.Kind == ExemptByUser || !under(pid)) {
 			found[pid] = x
 		}
 	}
-	for pid, s := range stats {
-		if _, known := found[pid]; known || pid == own || under(pid, load, stats) {
+	for pid, ancestor := range nearestAncestors(func(pid int) bool { return found[pid].Children }, stats) {
+		if _, known := found[pid]; known || pid == own || under(pid) {
 			continue
 		}
-		if x, ok := above(pid, found, stats); ok {
-			found[pid] = Exempt{Running: runningOf(pid, s), Kind: x.Kind, Why: x.Why, Children: true}
-		}
+		x := found[ancestor]
+		found[pid] = Exempt{Running: runningOf(pid, stats[pid]), Kind: x.Kind, Why: x.Why, Children: true}
 	}
 	for _, x := range found {
 		all = append(all, x)
@@ -246,12 +250,7 @@ func filesOf(pid int) []string {
 	return files
 }
 
-// under tells whether a process is the load or one of its descendants.
-func under(pid, load int, stats map[int]Stat) bool {
-	return load != 0 && (pid == load || below(pid, map[int]bool{load: true}, stats))
-}
-
-// descends is under for a single process, without a table of all processes.
+// descends tells whether a process is a descendant of the load, without a table of all processes.
 func descends(s Stat, load int) bool {
 	if load == 0 {
 		return false
@@ -271,21 +270,6 @@ func descends(s Stat, load int) bool {
 		s = p
 	}
 	return false
-}
-
-// above finds the nearest ancestor whose descendants are exempt.
-func above(pid int, found map[int]Exempt, stats map[int]Stat) (Exempt, bool) {
-	for range len(stats) {
-		s, known := stats[pid]
-		if !known {
-			return Exempt{}, false
-		}
-		if x, ok := found[s.Parent]; ok && x.Children {
-			return x, true
-		}
-		pid = s.Parent
-	}
-	return Exempt{}, false
 }
 
 // CommOf is a process's name in the kernel; "" if the process has ended.

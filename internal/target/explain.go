@@ -55,9 +55,32 @@ func explainExec(name, path string, s *spec, f failure) error {
 	return hint.New(err, remedyFor(f.Errno, path, name))
 }
 
+// openProgram opens the file of a program that could not be started, to see why, with the rights of the user who called
+// sudo. By now another file may have the name: a device, which has to be left alone, or a pipe on which whatif would
+// wait.
+func openProgram(path string) (f *os.File, err error) {
+	err = AsInvokingUser(func() error {
+		fd, err := unix.Open(path, unix.O_PATH|unix.O_CLOEXEC, 0)
+		if err != nil {
+			return err
+		}
+		defer unix.Close(fd)
+		var st unix.Stat_t
+		if err := unix.Fstat(fd, &st); err != nil {
+			return err
+		}
+		if st.Mode&unix.S_IFMT != unix.S_IFREG {
+			return unix.EACCES
+		}
+		f, err = os.Open(fmt.Sprintf("/proc/self/fd/%d", fd))
+		return err
+	})
+	return f, err
+}
+
 // unloadable says why the kernel does not accept a file as a program.
 func unloadable(path, name string) (why, remedy string) {
-	f, err := os.Open(path)
+	f, err := openProgram(path)
 	if err != nil {
 		return "the kernel cannot load it", ""
 	}
@@ -134,7 +157,7 @@ func (h *headed) ReadAt(p []byte, off int64) (n int, err error) {
 // interpreterOf is the program that the kernel starts instead of the file: the one after #!, or the dynamic linker; ""
 // if the file names neither.
 func interpreterOf(path string) string {
-	file, err := os.Open(path)
+	file, err := openProgram(path)
 	if err != nil {
 		return ""
 	}

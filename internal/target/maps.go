@@ -1,9 +1,10 @@
 package target
 
 import (
-	"bytes"
+	"bufio"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"strconv"
 	"strings"
@@ -24,12 +25,11 @@ type Mapping struct {
 }
 
 // Maps lists the executable file mappings of a process, sorted by address. A zombie has none.
-func Maps(pid int) ([]Mapping, error) {
-	var text []byte
-	var err error
+func Maps(pid int) (maps []Mapping, err error) {
 	privilege.InTarget(func() {
 		for place := range placesOf(pid) {
-			if text, err = os.ReadFile(place + "/maps"); err == nil && len(text) > 0 || errors.Is(err, os.ErrPermission) {
+			var lines int
+			if maps, lines, err = readMaps(place); err == nil && lines > 0 || errors.Is(err, os.ErrPermission) {
 				break
 			}
 		}
@@ -37,32 +37,78 @@ func Maps(pid int) ([]Mapping, error) {
 	if err != nil {
 		return nil, fmt.Errorf("reading the mappings of process %d: %w", pid, err)
 	}
-	maps, err := ParseMaps(text)
-	if err != nil {
-		return nil, fmt.Errorf("reading the mappings of process %d: %w", pid, err)
-	}
 	return maps, nil
 }
 
-// ParseMaps parses the text of /proc/PID/maps and returns the executable mappings of files. A line that cannot be
-// parsed is an error, because without it addresses would be attributed to the wrong file.
-func ParseMaps(text []byte) ([]Mapping, error) {
-	var maps []Mapping
-	for len(text) > 0 {
-		line, rest, _ := bytes.Cut(text, []byte("\n"))
-		text = rest
-		if len(line) == 0 {
+// mayReadMaps returns the error that Maps would return if whatif has not the right to read them. The kernel checks that
+// when the file is opened.
+func mayReadMaps(pid int) (err error) {
+	privilege.InTarget(func() {
+		for place := range placesOf(pid) {
+			var f *os.File
+			if f, err = os.Open(place + "/maps"); err == nil {
+				f.Close()
+			}
+			if err == nil || errors.Is(err, os.ErrPermission) {
+				break
+			}
+		}
+	})
+	if err != nil {
+		return fmt.Errorf("reading the mappings of process %d: %w", pid, err)
+	}
+	return nil
+}
+
+func readMaps(place string) (maps []Mapping, lines int, err error) {
+	f, err := os.Open(place + "/maps")
+	if err != nil {
+		return nil, 0, err
+	}
+	defer f.Close()
+	return ParseMaps(f)
+}
+
+// A process can have as many mappings as the kernel allows, each of a file with a path of 4 KiB. What whatif keeps of
+// them is bounded.
+const (
+	mostMappings = 1 << 18
+	mostNames    = 16 << 20 // bytes
+	longestLine  = 32 << 10 // a path of 4 KiB with each byte escaped, and the numbers
+)
+
+var errManyMappings = errors.New("it has more mappings, or longer paths in them, than whatif keeps")
+
+// ParseMaps parses the text of /proc/PID/maps and returns the executable mappings of files, and the number of all
+// lines. A line that cannot be parsed is an error, because without it addresses would be attributed to the wrong file.
+func ParseMaps(text io.Reader) (maps []Mapping, lines int, err error) {
+	in := bufio.NewScanner(text)
+	in.Buffer(nil, longestLine)
+	path, names := "", 0
+	for in.Scan() {
+		if len(in.Bytes()) == 0 {
 			continue
 		}
-		m, keep, err := parseMapping(string(line))
+		m, keep, err := parseMapping(in.Text())
 		if err != nil {
-			return nil, fmt.Errorf("line %q: %w", line, err)
+			return nil, 0, fmt.Errorf("line %q: %w", in.Text(), err)
 		}
-		if keep {
-			maps = append(maps, m)
+		if lines++; !keep {
+			continue
+		}
+		if m.Path != path { // a file is usually mapped several times in a row
+			path = strings.Clone(m.Path)
+			names += len(path)
+		}
+		m.Path = path
+		if maps = append(maps, m); len(maps) > mostMappings || names > mostNames {
+			return nil, 0, errManyMappings
 		}
 	}
-	return maps, nil
+	if err := in.Err(); err != nil {
+		return nil, 0, err
+	}
+	return maps, lines, nil
 }
 
 const deletedMark = " (deleted)"

@@ -1,6 +1,7 @@
 package target
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"io"
@@ -8,8 +9,10 @@ import (
 	"os/exec"
 	"reflect"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
+	"unsafe"
 
 	"golang.org/x/sys/unix"
 )
@@ -23,9 +26,9 @@ func TestParseMaps(t *testing.T) {
 7ffc00000000-7ffc00002000 r-xp 00000000 00:00 0                          [vdso]
 ffffffffff600000-ffffffffff601000 --xp 00000000 00:00 0                  [vsyscall]
 `
-	got, err := ParseMaps([]byte(text))
-	if err != nil {
-		t.Fatal(err)
+	got, lines, err := ParseMaps(strings.NewReader(text))
+	if err != nil || lines != 7 {
+		t.Fatal(lines, err)
 	}
 	want := []Mapping{
 		{Start: 0x401000, End: 0x402000, Offset: 0x1000, Dev: unix.Mkdev(0xfe, 1), Inode: 100, Path: "/bin/a b"},
@@ -42,10 +45,59 @@ ffffffffff600000-ffffffffff601000 --xp 00000000 00:00 0                  [vsysca
 		"x", "0-1 r-xp 0 0:0", "2-1 r-xp 0 0:0 1 /a", "0-1 r-x 0 0:0 1 /a", "0-1 r-xp 0 00 1 /a",
 		"0-10000000000000000 r-xp 0 0:0 1 /a", "0-1 r-xp -1 0:0 1 /a", "0-1 r-xp 0 0:100000000 1 /a",
 	} {
-		if maps, err := ParseMaps([]byte(bad)); err == nil {
+		if maps, _, err := ParseMaps(strings.NewReader(bad)); err == nil {
 			t.Errorf("%q: %+v", bad, maps)
 		}
 	}
+}
+
+// A process with as many mappings as it likes, of files with long paths, costs whatif an answer and not its memory.
+func TestManyMappings(t *testing.T) {
+	long := strings.Repeat("/directory", 400)
+	line := func(i int, path string) string {
+		return fmt.Sprintf("%x-%x r-xp 00000000 fe:01 100 %s\n", i<<12, (i+1)<<12, path)
+	}
+	for _, test := range []struct {
+		name string
+		text lines
+		good bool
+	}{
+		{"many of one file", lines{left: 60_000, next: func(i int) string { return line(i, long) }}, true},
+		{"many files", lines{left: 1 << 30, next: func(i int) string { return line(i, long+strconv.Itoa(i)) }}, false},
+		{"many short ones", lines{left: 1 << 30, next: func(i int) string { return line(i, "/a") }}, false},
+		{"an endless line", lines{left: 1 << 30, next: func(int) string { return long }}, false},
+	} {
+		maps, n, err := ParseMaps(&test.text)
+		kept := 0
+		for i, m := range maps {
+			if i == 0 || unsafe.StringData(m.Path) != unsafe.StringData(maps[i-1].Path) {
+				kept += len(m.Path)
+			}
+		}
+		if (err == nil) != test.good || kept > mostNames || test.good && n != 60_000 {
+			t.Errorf("%s: %d mappings of %d with %d bytes of names, %v", test.name, len(maps), n, kept, err)
+		}
+	}
+}
+
+// lines is a text of many lines, each made when it is read.
+type lines struct {
+	next func(i int) string
+	left int
+	rest string
+}
+
+func (l *lines) Read(p []byte) (int, error) {
+	if l.rest == "" {
+		if l.left == 0 {
+			return 0, io.EOF
+		}
+		l.left--
+		l.rest = l.next(l.left)
+	}
+	n := copy(p, l.rest)
+	l.rest = l.rest[n:]
+	return n, nil
 }
 
 func FuzzParseMaps(f *testing.F) {
@@ -56,7 +108,7 @@ func FuzzParseMaps(f *testing.F) {
 	f.Add(own)
 	f.Add([]byte("7f0000000000-7f0000001000 r-xp 00000000 00:01 2048 /memfd:jit (deleted)\n"))
 	f.Fuzz(func(t *testing.T, text []byte) {
-		maps, err := ParseMaps(text)
+		maps, _, err := ParseMaps(bytes.NewReader(text))
 		if err != nil && maps != nil {
 			t.Error("mappings and an error")
 		}

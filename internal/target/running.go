@@ -102,7 +102,7 @@ func mayProfile(pid int) error {
 		}
 		return hint.New(fmt.Errorf("it belongs to %s", owner), "run whatif with sudo: root may profile everybody's processes")
 	}
-	if _, err := Maps(pid); err != nil {
+	if err := mayReadMaps(pid); err != nil {
 		return hint.New(err, "run whatif with sudo; in a container, with --cap-add SYS_PTRACE")
 	}
 	return nil
@@ -121,8 +121,8 @@ func CheckOwn(pids []int) error {
 // argsOf is the command line of a process, or its name if the process has overwritten its command line.
 func argsOf(pid int, s Stat) []string {
 	for place := range placesOf(pid) {
-		text, err := os.ReadFile(place + "/cmdline")
-		if args := strings.Split(strings.TrimRight(string(text), "\x00"), "\x00"); err == nil && args[0] != "" {
+		text, whole, err := Words(place+"/cmdline", mostArgs)
+		if args := splitArgs(text, whole); err == nil && args[0] != "" {
 			return args
 		}
 	}
@@ -203,10 +203,11 @@ func Descendants(of []Running) ([]Running, error) {
 			roots[r.PID] = true
 		}
 	}
+	ancestors := nearestAncestors(func(pid int) bool { return roots[pid] }, stats)
 	var all []Running
 	for _, pid := range pids {
-		s, known := stats[pid]
-		if !known || roots[pid] || s.Ended() || pid == os.Getpid() || !below(pid, roots, stats) || mayProfile(pid) != nil {
+		s := stats[pid]
+		if _, below := ancestors[pid]; !below || roots[pid] || s.Ended() || pid == os.Getpid() || mayProfile(pid) != nil {
 			continue
 		}
 		all = append(all, runningOf(pid, s))
@@ -214,18 +215,39 @@ func Descendants(of []Running) ([]Running, error) {
 	return all, nil
 }
 
-func below(pid int, roots map[int]bool, stats map[int]Stat) bool {
-	for range len(stats) { // processes change between reads, so the parents could form a circle
-		s, known := stats[pid]
-		if !known {
-			return false
-		}
-		if roots[s.Parent] {
-			return true
-		}
-		pid = s.Parent
+// nearestAncestors gives, for each process with an ancestor among the roots, the nearest of these. The time that this
+// takes grows with the number of processes, and not with how deep they are below each other. Processes change between
+// reads, so parents may form a circle, and a process without a Stat ends the search.
+func nearestAncestors(isRoot func(pid int) bool, stats map[int]Stat) map[int]int {
+	children := make(map[int][]int)
+	for pid, s := range stats {
+		children[s.Parent] = append(children[s.Parent], pid)
 	}
-	return false
+	nearest := make(map[int]int)
+	var todo []int
+	for pid := range children {
+		if isRoot(pid) {
+			todo = append(todo, pid)
+		}
+	}
+	for len(todo) > 0 {
+		pid := todo[len(todo)-1]
+		todo = todo[:len(todo)-1]
+		root := pid
+		if !isRoot(pid) {
+			root = nearest[pid]
+		}
+		for _, child := range children[pid] {
+			if _, known := nearest[child]; known {
+				continue
+			}
+			nearest[child] = root
+			if !isRoot(child) {
+				todo = append(todo, child)
+			}
+		}
+	}
+	return nearest
 }
 
 // PreferSelf raises the priority of whatif above that of the processes to which it attaches. Attaching to hundreds of

@@ -1,6 +1,7 @@
 package target
 
 import (
+	"maps"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -99,6 +100,31 @@ func TestFindNamed(t *testing.T) {
 }
 
 // If another process has the number now, its children are not listed.
+func TestNearestAncestors(t *testing.T) {
+	stats := make(map[int]Stat)
+	for pid, parent := range map[int]int{1: 0, 2: 1, 3: 2, 4: 3, 5: 4, 6: 1, 7: 99, 8: 7, 20: 21, 21: 20, 22: 21} {
+		stats[pid] = Stat{Parent: parent}
+	}
+	isRoot := func(pid int) bool { return pid == 2 || pid == 4 || pid == 99 }
+	want := map[int]int{3: 2, 4: 2, 5: 4, 7: 99, 8: 99}
+	if got := nearestAncestors(isRoot, stats); !maps.Equal(got, want) {
+		t.Errorf("%v, want %v", got, want)
+	}
+	// In a circle, as processes change between the reads.
+	circle := func(pid int) bool { return pid == 20 }
+	if got := nearestAncestors(circle, stats); !maps.Equal(got, map[int]int{20: 20, 21: 20, 22: 20}) {
+		t.Errorf("in a circle: %v", got)
+	}
+	// A user can make as many processes as a limit allows, each the parent of the next.
+	const deep = 200_000
+	for pid := 100; pid < 100+deep; pid++ {
+		stats[pid] = Stat{Parent: pid - 1}
+	}
+	if got := nearestAncestors(isRoot, stats); got[99+deep] != 99 {
+		t.Errorf("the last of a chain is below %d", got[99+deep])
+	}
+}
+
 func TestDescendants(t *testing.T) {
 	parent := exec.Command("sh", "-c", "sleep 100 & echo; wait")
 	parent.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}

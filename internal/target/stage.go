@@ -191,6 +191,9 @@ func readSpec(control int) (*spec, error) {
 
 // become switches the groups, and all three group and user ids, for good.
 func become(u User) error {
+	if u.UID == noUser || u.GID == noUser { // the program would stay root's
+		return unix.EINVAL
+	}
 	groups := make([]int, len(u.Groups))
 	for i, g := range u.Groups {
 		groups[i] = int(g)

@@ -56,9 +56,17 @@ func invoker(getenv func(string) string) string {
 	return ""
 }
 
+// noUser is the number that no user or group has: to the system calls that change a process's user or group it means
+// "leave it as it is".
+const noUser = 1<<32 - 1
+
 // LookupUser finds a user by name or number. A number need not be in the user database.
 func LookupUser(key string) (User, error) {
 	id, numErr := strconv.ParseUint(key, 10, 32)
+	if numErr == nil && id == noUser {
+		return User{}, hint.New(fmt.Errorf("looking up user %q: no user can have this number", key),
+			"give a name from /etc/passwd or a numeric user id")
+	}
 	var entry *user.User
 	var err error
 	if numErr == nil {

@@ -101,6 +101,15 @@ func TestUnknownUsers(t *testing.T) {
 	if _, err := LookupUser("no-such-user"); err == nil || hint.Of(err) == "" {
 		t.Errorf("%v", err)
 	}
+	// The program would run as root.
+	if _, err := LookupUser("4294967295"); err == nil || hint.Of(err) == "" {
+		t.Errorf("%v", err)
+	}
+	for _, u := range []User{{UID: noUser, GID: nobody}, {UID: nobody, GID: noUser}} {
+		if err := become(u); !errors.Is(err, unix.EINVAL) {
+			t.Errorf("%+v: %v", u, err)
+		}
+	}
 	u, err := LookupUser("123456")
 	if err != nil || u.UID != 123456 || u.GID != nobodysGroup || len(u.Groups) != 0 {
 		t.Errorf("%+v, %v", u, err)

@@ -11,7 +11,6 @@ import (
 	"net/netip"
 	"strings"
 	"sync"
-	"time"
 
 	"golang.org/x/sys/unix"
 
@@ -30,7 +29,8 @@ type Server struct {
 	host     string
 	token    string
 	// peer is the user at the other end of a request's connection.
-	peer func(*http.Request) (uint32, error)
+	peer      func(*http.Request) (uint32, error)
+	strangers strangers
 
 	mu   sync.Mutex
 	once string           // key that opens the page once; "" when used up
@@ -55,7 +55,10 @@ func Listen(port int, latest func() *Page) (*Server, error) {
 	s := &Server{latest: latest, listener: l, host: l.Addr().String(), token: rand.Text(), once: rand.Text(),
 		kept: map[string]*Page{}}
 	s.peer = s.peerOf
-	s.http = &http.Server{Handler: s, ReadHeaderTimeout: 10 * time.Second, MaxHeaderBytes: 64 << 10}
+	s.http = &http.Server{
+		Handler: s, ReadHeaderTimeout: headerWithin, IdleTimeout: idleFor, MaxHeaderBytes: 64 << 10,
+		ConnState: s.strangers.follow, ConnContext: s.strangers.name,
+	}
 	return s, nil
 }
 
@@ -101,10 +104,12 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	if key, ok := strings.CutPrefix(r.URL.Path, "/open/"); ok {
-		if !s.fromBrowser(r) || !s.use(key) {
+		// To find the socket's owner takes the longer the more sockets there are, so a wrong key ends it before.
+		if !s.opens(key) || !s.fromBrowser(r) || !s.use(key) {
 			http.NotFound(w, r)
 			return
 		}
+		s.strangers.trust(r)
 		http.Redirect(w, r, "/"+s.token+"/", http.StatusSeeOther)
 		return
 	}
@@ -113,6 +118,7 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		http.NotFound(w, r)
 		return
 	}
+	s.strangers.trust(r)
 	s.answer(w, r, rest)
 }
 
@@ -136,6 +142,13 @@ func (s *Server) refused(r *http.Request) int {
 }
 
 func same(a, b string) bool { return subtle.ConstantTimeCompare([]byte(a), []byte(b)) == 1 }
+
+// opens says whether the key opens the page.
+func (s *Server) opens(key string) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.once != "" && same(key, s.once)
+}
 
 // use uses up the key for opening the page.
 func (s *Server) use(key string) bool {

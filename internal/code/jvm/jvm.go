@@ -250,16 +250,15 @@ func hasEnded(handle int, within time.Duration) bool {
 
 // listens tells whether SIGQUIT means to the VM what it is to mean: its handler is there, and looks for the file.
 func (v *VM) listens() error {
-	read := func(name string) string {
-		text, err := os.ReadFile(fmt.Sprintf("/proc/%d/%s", v.process, name))
-		if err != nil {
-			return ""
-		}
-		return string(text)
-	}
 	ownSignals := false
-	for _, words := range []string{read("cmdline"), read("environ")} {
-		for word := range strings.FieldsFuncSeq(words, func(r rune) bool { return r == 0 || r == ' ' || r == '=' }) {
+	for _, name := range []string{"cmdline", "environ"} {
+		// Without the right to read them there are no such words.
+		text, whole, err := target.Words(fmt.Sprintf("/proc/%d/%s", v.process, name), mostWords)
+		if err == nil && !whole {
+			return errWords
+		}
+		words := func(r rune) bool { return r == 0 || r == ' ' || r == '=' }
+		for word := range strings.FieldsFuncSeq(string(text), words) {
 			if word == "-XX:+DisableAttachMechanism" {
 				return ErrDisabled
 			}
@@ -269,11 +268,17 @@ func (v *VM) listens() error {
 	if ownSignals { // SIGQUIT is the program's. Such a VM makes its socket by itself, soon after its start.
 		return ErrEarly
 	}
-	if !catches(read("status"), unix.SIGQUIT) {
+	status, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", v.process))
+	if err != nil || !catches(string(status), unix.SIGQUIT) {
 		return ErrEarly
 	}
 	return nil
 }
+
+// mostWords is more than the kernel starts a program with.
+const mostWords = 8 << 20
+
+var errWords = errors.New("its command line or environment is longer than that of any program at its start")
 
 // catches tells by /proc/PID/status whether a process has a handler for a signal.
 func catches(status string, signal unix.Signal) bool {
