@@ -16,6 +16,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"golang.org/x/sys/unix"
 
@@ -81,6 +82,60 @@ func Need(t testing.TB) {
 	t.Helper()
 	NeedKernel(t)
 	hold(t, Turn)
+}
+
+// NeedSession is Need for a test that profiles with [Whatif] only. Its turn begins when the test, or a subtest, asks for
+// Whatif, and ends with that test or subtest: what is compiled and started before takes no other test's time. Subtests
+// that ask for Whatif must not run in parallel.
+func NeedSession(t testing.TB) {
+	t.Helper()
+	NeedKernel(t)
+	registerSession(t)
+}
+
+// registerSession has turns of the test begin with Whatif.
+func registerSession(t testing.TB) {
+	sessions.Lock()
+	defer sessions.Unlock()
+	name := topLevel(t)
+	sessions.hasTurn[name] = false
+	t.Cleanup(func() {
+		sessions.Lock()
+		defer sessions.Unlock()
+		delete(sessions.hasTurn, name)
+	})
+}
+
+// sessions has the tests that NeedSession was called for, and whether each has its turn now.
+var sessions = struct {
+	sync.Mutex
+	hasTurn map[string]bool
+}{hasTurn: make(map[string]bool)}
+
+// topLevel is the name of the test that t is, or is a subtest of.
+func topLevel(t testing.TB) string {
+	name, _, _ := strings.Cut(t.Name(), "/")
+	return name
+}
+
+// beginTurn begins the turn of a test that NeedSession was called for, until t ends.
+func beginTurn(t testing.TB) {
+	t.Helper()
+	name := topLevel(t)
+	sessions.Lock()
+	hasTurn, needs := sessions.hasTurn[name]
+	sessions.Unlock()
+	if !needs || hasTurn {
+		return
+	}
+	hold(t, Turn)
+	set := func(to bool) {
+		sessions.Lock()
+		defer sessions.Unlock()
+		sessions.hasTurn[name] = to
+	}
+	set(true)
+	t.Cleanup(func() { set(false) })
 }
 
 // NeedBeside is Need for a test with sessions that stop nothing, as by -s 0 without -l, or by whatif record. It runs
@@ -155,7 +210,18 @@ func Turn() (release func(), err error) {
 		quiet()
 		return nil, err
 	}
-	return func() { session(); quiet() }, nil
+	begin := time.Now()
+	return func() { session(); quiet(); tellTurn(time.Since(begin)) }, nil
+}
+
+// tellTurn adds how long a turn took to the file that $WHATIF_TURNS names.
+func tellTurn(took time.Duration) {
+	f, err := os.OpenFile(os.Getenv("WHATIF_TURNS"), os.O_WRONLY|os.O_APPEND|os.O_CREATE, 0o600)
+	if err != nil {
+		return
+	}
+	defer f.Close()
+	fmt.Fprintf(f, "%.2f\n", took.Seconds())
 }
 
 // lock locks a file that all tests of this user share.
@@ -206,13 +272,15 @@ var built = sync.OnceValues(func() (string, error) {
 	return Build(dir)
 })
 
-// Whatif returns the path of a whatif that is built from this checkout, once for all tests of a package.
+// Whatif returns the path of a whatif that is built from this checkout, once for all tests of a package. If NeedSession
+// was called for the test its turn begins.
 func Whatif(t testing.TB) string {
 	t.Helper()
 	path, err := built()
 	if err != nil {
 		t.Fatal(err)
 	}
+	beginTurn(t)
 	return path
 }
 

@@ -1,7 +1,12 @@
 package realkernel
 
 import (
+	"fmt"
+	"os"
+	"path/filepath"
 	"testing"
+
+	"golang.org/x/sys/unix"
 
 	"whatif/internal/doctor"
 )
@@ -27,3 +32,48 @@ func TestJudge(t *testing.T) {
 		}
 	}
 }
+
+// The turn of a test that NeedSession was called for begins when the test asks for it, and ends with the subtest that
+// asked first. A test that NeedSession was not called for has no turn.
+func TestSessionTurn(t *testing.T) {
+	t.Setenv("TMPDIR", t.TempDir()) // these locks are no other test's
+	free := func() bool {
+		t.Helper()
+		f, err := os.OpenFile(filepath.Join(os.TempDir(), fmt.Sprintf("whatif-tests-session-%d.lock", os.Getuid())),
+			os.O_RDWR|os.O_CREATE, 0o600)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer f.Close()
+		return unix.Flock(int(f.Fd()), unix.LOCK_EX|unix.LOCK_NB) == nil
+	}
+	beginTurn(t)
+	if !free() {
+		t.Error("a test that needs no session has a turn")
+	}
+	registerSession(t)
+	for _, name := range []string{"one", "other"} {
+		if !free() {
+			t.Errorf("before %s there is a turn", name)
+		}
+		t.Run(name, func(t *testing.T) {
+			t.Run("within", beginsTurn)
+			if !free() {
+				t.Error("the turn did not end with its subtest")
+			}
+			beginTurn(t)
+			if free() {
+				t.Error("the turn has not begun")
+			}
+			t.Run("within", beginsTurn)
+			if free() {
+				t.Error("the turn has ended with a subtest that it did not begin with")
+			}
+		})
+	}
+	if !free() {
+		t.Error("the turn did not end")
+	}
+}
+
+func beginsTurn(t *testing.T) { beginTurn(t) }
