@@ -108,6 +108,7 @@ func (a *attaching) start(t *testing.T) {
 	if err := a.cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
+	t.Cleanup(func() { a.cmd.Process.Kill() }) // before the next turn, if the test fails meanwhile
 	for end := time.Now().Add(30 * time.Second); !a.begun(); time.Sleep(5 * time.Millisecond) {
 		if time.Now().After(end) {
 			a.cmd.Process.Kill()
@@ -118,9 +119,15 @@ func (a *attaching) start(t *testing.T) {
 }
 
 // begun tells whether an experiment has been written: everything is attached by then.
-func (a *attaching) begun() bool {
-	text, err := os.ReadFile(a.file)
-	return err == nil && bytes.Contains(text, []byte(`{"experiment":`))
+func (a *attaching) begun() bool { return a.experiments() > 0 }
+
+// experiments is how many have been written so far.
+func (a *attaching) experiments() int { return strings.Count(a.written(), `{"experiment":`) }
+
+// written is what is in the profile so far.
+func (a *attaching) written() string {
+	text, _ := os.ReadFile(a.file) // at first there is none
+	return string(text)
 }
 
 // detach ends it, as Ctrl-C does, and gives the visits of its points.
@@ -198,7 +205,7 @@ func exactAt(t *testing.T, p *pulse, pid int, points []string, args ...string) h
 // A process goes on when its first thread has ended. /proc then shows neither a program nor memory under its number,
 // and the process is found and profiled all the same.
 func TestAttachFirstThreadEnded(t *testing.T) {
-	realkernel.Need(t)
+	realkernel.NeedSession(t)
 	p := startBusy(t, compileBusy(t), "2", "headless")
 	p.awaitWord(t, func() bool { // the thread tells its number first, and then ends
 		text, err := os.ReadFile(fmt.Sprintf("/proc/%d/maps", p.pid()))
@@ -224,7 +231,7 @@ func TestAttachFirstThreadEnded(t *testing.T) {
 
 // Points of every kind are counted from the first visit after attaching to the last one before detaching.
 func TestAttachEveryKind(t *testing.T) {
-	realkernel.Need(t)
+	realkernel.NeedSession(t)
 	p := startBusy(t, compileBusy(t), "3")
 	line := realkernel.Line(t, "testdata/busy.c", "// COUNTED")
 	points := []string{"-p", "func:visited%return", "-p", fmt.Sprintf("busy.c:%d", line), "-p", "usdt:busy:visit",
@@ -325,7 +332,7 @@ func attachables(t *testing.T) map[string]func() (*pulse, int) {
 // A busy program of 200 threads, and one in namespaces of its own, are attached to and left again and again: the counts
 // are exact, and nothing is left behind.
 func TestAttachAgainAndAgain(t *testing.T) {
-	realkernel.Need(t)
+	realkernel.NeedSession(t)
 	uprobes := uprobeEvents(t)
 	for name, start := range attachables(t) {
 		t.Run(name, func(t *testing.T) {
@@ -457,7 +464,7 @@ func onlyChild(t *testing.T, pid int) int {
 // A process that forks and runs programs all the time is profiled with all the processes that it forks from now on;
 // with --children, also with those that run already.
 func TestAttachDescendants(t *testing.T) {
-	realkernel.Need(t)
+	realkernel.NeedSession(t)
 	p := startBusy(t, compileBusy(t), "3", "forks")
 	for range times(1, 20) {
 		exact(t, p, p.pid(), "--children", strconv.Itoa(p.pid()))
@@ -478,7 +485,7 @@ func TestAttachDescendants(t *testing.T) {
 
 // If whatif is killed the program runs on. If the program is killed whatif ends.
 func TestAttachKilled(t *testing.T) {
-	realkernel.Need(t)
+	realkernel.NeedSession(t)
 	p := startBusy(t, compileBusy(t), "20")
 	for range times(1, 10) {
 		a := attach(t, append(busyPoints, "-s", "100", strconv.Itoa(p.pid()))...)
@@ -499,7 +506,7 @@ func TestAttachKilled(t *testing.T) {
 
 // Members of a cgroup come and go: a process is counted while it is in the cgroup.
 func TestAttachCgroup(t *testing.T) {
-	realkernel.Need(t)
+	realkernel.NeedSession(t)
 	program := compileBusy(t)
 	p, q := startBusy(t, program, "3"), startBusy(t, program, "3")
 	dir := cgroup(t)
@@ -520,16 +527,13 @@ func TestAttachCgroup(t *testing.T) {
 	q.rest(t)
 	made := int64(q.rounds() - before)
 	awaitTicks(t, q.pid())
-	for i, got := range a.detach(t).End.Visits {
+	// When it is empty for long, profiling ends.
+	enter(t, filepath.Dir(dir), q.pid())
+	for i, got := range a.ended(t).End.Visits {
 		if got != made {
 			t.Errorf("point %d: %d visits counted, the process that came made %d", i, got, made)
 		}
 	}
-	// When it is empty for long, profiling ends.
-	q.goOn(t)
-	a = attach(t, append(busyPoints, "--cgroup", dir)...)
-	enter(t, filepath.Dir(dir), q.pid())
-	a.ended(t)
 }
 
 // cgroup makes one.

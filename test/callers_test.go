@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"whatif/internal/profile"
 	"whatif/internal/testing/realkernel"
@@ -28,15 +29,15 @@ func tooEarly(t *testing.T, data *profile.Data) (lost int64) {
 	return lost
 }
 
-// shares profiles a program without speed-ups. It gives the units' percentages of all samples, by name, with "self "
-// before a function's own code; and the percentage of the samples that came too early.
-func shares(t *testing.T, program string, flags ...string) (got map[string]float64, early float64) {
+// shares profiles a program for some time, without speed-ups. It gives the units' percentages of all samples, by name,
+// with "self " before a function's own code; and the percentage of the samples that came too early.
+func shares(t *testing.T, program string, over time.Duration, flags ...string) (got map[string]float64, early float64) {
 	t.Helper()
 	point := "func:visited"
 	if strings.HasSuffix(program, "gocallers") {
 		point = "func:main.visited"
 	}
-	flags = append([]string{"-p", point, "-s", "0", "--period", "250us", "-d", "2s"}, flags...)
+	flags = append([]string{"-p", point, "-s", "0", "--period", "250us", "-d", over.String()}, flags...)
 	data, _ := profiled(t, flags, []string{program}, terminated)
 	lost := tooEarly(t, data)
 	var all int64
@@ -52,7 +53,7 @@ func shares(t *testing.T, program string, flags ...string) (got map[string]float
 			got[u.Name] += float64(n)
 		}
 	}
-	if all < 2000 {
+	if all < over.Milliseconds() { // a quarter of what a core has
 		t.Fatalf("%d samples", all)
 	}
 	for name := range got {
@@ -62,9 +63,9 @@ func shares(t *testing.T, program string, flags ...string) (got map[string]float
 }
 
 // sharesAre checks shares. Those that are not expected must be small. Samples that came too early may be missing.
-func sharesAre(t *testing.T, want map[string]float64, program string, flags ...string) {
+func sharesAre(t *testing.T, want map[string]float64, program string, over time.Duration, flags ...string) {
 	t.Helper()
-	got, early := shares(t, program, flags...)
+	got, early := shares(t, program, over, flags...)
 	text := ""
 	for _, name := range slices.Sorted(maps.Keys(got)) {
 		text += fmt.Sprintf("  %s %.1f", name, got[name])
@@ -122,19 +123,21 @@ func TestWholeStacks(t *testing.T) {
 		if testing.Short() && !slices.Contains([]string{"functions", "recursion", "all of it"}, name) {
 			continue
 		}
-		t.Run(name, func(t *testing.T) { sharesAre(t, test.want, c, test.flags...) })
+		t.Run(name, func(t *testing.T) { sharesAre(t, test.want, c, 1400*time.Millisecond, test.flags...) })
 	}
 }
 
 func TestWholeStacksOfOtherLanguages(t *testing.T) {
 	realkernel.NeedWhole(t)
+	const over = 2 * time.Second
 	dir := t.TempDir()
 	cc, golang := filepath.Join(dir, "callers"), filepath.Join(dir, "gocallers")
 	made(t, "g++", "-O2", "-g", "-std=c++20", "-fomit-frame-pointer", "-o", cc, "testdata/callers.cc")
 	made(t, "go", "build", "-o", golang, "./testdata/gocallers")
 	t.Run("c++", func(t *testing.T) {
 		sharesAre(t, map[string]float64{
-			"main": 100, "work": 100, "twice<int>": 30, "twice<long>": 20, "less": 30, "Thing::operator<": 50}, cc, "-u", "func")
+			"main": 100, "work": 100, "twice<int>": 30, "twice<long>": 20, "less": 30, "Thing::operator<": 50,
+		}, cc, over, "-u", "func")
 	})
 	t.Run("c++ paths", func(t *testing.T) {
 		paths := []string{"work<twice<int>", "work<Thing::operator<", "Thing::operator<<less",
@@ -143,15 +146,16 @@ func TestWholeStacksOfOtherLanguages(t *testing.T) {
 		for _, p := range paths {
 			flags = append(flags, "-t", p)
 		}
-		sharesAre(t, map[string]float64{paths[0]: 30, paths[1]: 50, paths[2]: 30, paths[3]: 50, paths[4]: 20}, cc, flags...)
+		want := map[string]float64{paths[0]: 30, paths[1]: 50, paths[2]: 30, paths[3]: 50, paths[4]: 20}
+		sharesAre(t, want, cc, over, flags...)
 	})
 	t.Run("go", func(t *testing.T) {
 		sharesAre(t, map[string]float64{
 			"main.main": 100, "main.mix": 90, "main.(*shop).put": 60, "main.(*shop).through": 60, "main.(*shop).get": 30,
 			"main.small": 10,
-		}, golang, "-u", "func")
+		}, golang, over, "-u", "func")
 		sharesAre(t, map[string]float64{
 			"main.mix<main.(*shop).put": 60, "self main.mix": 30, "self main.small": 10,
-		}, golang, "-u", "func-self", "-t", "main.mix<main.(*shop).put", "-t", "func-self:main.small")
+		}, golang, over, "-u", "func-self", "-t", "main.mix<main.(*shop).put", "-t", "func-self:main.small")
 	})
 }

@@ -16,7 +16,7 @@ import (
 // Every visit is counted once, for every kind of point and of visitor: the program counts its own. Visits of other
 // programs are not counted.
 func TestExactVisits(t *testing.T) {
-	realkernel.Need(t)
+	realkernel.NeedSession(t)
 	defer stranger()()
 	const source = "testdata/counts.c"
 	inCode := []string{"func:visited", "func:vis*ted", "func:visited%return",
@@ -28,33 +28,17 @@ func TestExactVisits(t *testing.T) {
 		flags = append(flags, "-p", fmt.Sprintf("p%d=%s", i, p))
 	}
 	counts := realkernel.Compile(t, source, "-fPIE", "-pie")
-	for _, load := range []struct {
-		how  string
-		n    int
-		want int64 // visits, as a check of the program itself
-		ends int64 // of processes
-	}{
-		{"longthreads", 3000, 12000, 1},
-		{"threads", 2000, 2000, 1},
-		{"forks", 100, 600, 101},
-		{"brief", 300, 300, 301},
-		{"execs", 20, 2000, 21},
-		{"vforks", 20, 2020, 21},
-		{"orphans", 25, 500, 26},
-	} {
-		if testing.Short() && (load.how == "threads" || load.how == "brief" || load.how == "vforks") {
-			continue
-		}
-		t.Run(load.how, func(t *testing.T) {
-			data, said := profiled(t, flags, []string{counts, load.how, fmt.Sprint(load.n)}, 0)
+	for _, load := range visitors(2000, 2000) {
+		t.Run(load.name(), func(t *testing.T) {
+			data, said := profiled(t, flags, append([]string{counts}, load.args...), 0)
 			var own int64
-			if _, err := fmt.Sscanf(said, "visits %d", &own); err != nil || own != load.want {
-				t.Fatalf("the program said %q, expected %d visits", said, load.want)
+			if _, err := fmt.Sscanf(said, "visits %d", &own); err != nil || own != load.visits {
+				t.Fatalf("the program said %q, expected %d visits", said, load.visits)
 			}
 			for i, got := range data.End.Visits {
 				want := own
 				if points[i] == "exit" {
-					want = load.ends
+					want = load.children + 1
 				}
 				if got != want {
 					t.Errorf("%s: %d visits counted, the program made %d; losses %v", points[i], got, want, data.End.Losses)
@@ -71,6 +55,44 @@ func TestExactVisits(t *testing.T) {
 			}
 		})
 	}
+}
+
+// visitors are what testdata/counts.c is asked for: each kind of visitor by itself, or one after the other in one run,
+// if the tests are to be short.
+func visitors(longThreads, threads int64) (all []visiting) {
+	each := []visiting{
+		{[]string{"longthreads", fmt.Sprint(longThreads)}, 4 * longThreads, 0},
+		{[]string{"threads", fmt.Sprint(threads)}, threads, 0},
+		{[]string{"forks", "100"}, 600, 100},
+		{[]string{"brief", "300"}, 300, 300},
+		{[]string{"execs", "20"}, 2000, 20},
+		{[]string{"vforks", "20"}, 2020, 20},
+		{[]string{"orphans", "25"}, 500, 25},
+	}
+	if !testing.Short() {
+		return each
+	}
+	var together visiting
+	for _, v := range each {
+		together.args = append(together.args, v.args...)
+		together.visits += v.visits
+		together.children += v.children
+	}
+	return []visiting{together}
+}
+
+// visiting is a run of testdata/counts.c.
+type visiting struct {
+	args     []string
+	visits   int64 // which the program counts itself, too
+	children int64 // processes besides the first
+}
+
+func (v visiting) name() string {
+	if len(v.args) > 2 {
+		return "all"
+	}
+	return v.args[0]
 }
 
 // stranger makes the system call of the test's points, in this process, until it is told to stop.
@@ -95,9 +117,10 @@ func TestCompatCalls(t *testing.T) {
 	if runtime.GOARCH != "amd64" {
 		t.Skip("the program is for x86-64")
 	}
-	realkernel.Need(t)
+	realkernel.NeedBeside(t)
 	program := realkernel.Compile(t, "testdata/compat.c")
-	data, said := profiled(t, []string{"-p", "syscall:writev", "-p", "syscall:writev%exit", "-p", "syscall:getpid"},
+	data, said := profiled(t,
+		[]string{"-s", "0", "-p", "syscall:writev", "-p", "syscall:writev%exit", "-p", "syscall:getpid"},
 		[]string{program}, 0)
 	if said == "no entry\n" {
 		t.Skip("this kernel has no entry for 32-bit programs")
@@ -110,13 +133,13 @@ func TestCompatCalls(t *testing.T) {
 
 // Samples of one line are one unit, from whichever process and wherever that has loaded the program.
 func TestOneUnitForAllProcesses(t *testing.T) {
-	realkernel.Need(t)
+	realkernel.NeedBeside(t)
 	const source = "testdata/counts.c"
 	counts := realkernel.Compile(t, source, "-fPIE", "-pie")
 	line := realkernel.Line(t, source, "// WORK")
 	for _, how := range []string{"forks", "execs"} {
 		n := map[string]string{"forks": "1500", "execs": "100"}[how]
-		data, _ := profiled(t, []string{"-p", "func:visited", "--experiment", "20ms", "--period", "500us"},
+		data, _ := profiled(t, []string{"-p", "func:visited", "-s", "0", "--experiment", "20ms", "--period", "500us"},
 			[]string{counts, how, n}, 0)
 		var id uint32
 		for i, u := range data.Units {

@@ -17,7 +17,7 @@ import (
 // In a container that may not use all CPUs, a program that whatif starts is profiled on those that it may use. Of a
 // program that runs elsewhere whatif says that it cannot be profiled.
 func TestCPUSet(t *testing.T) {
-	realkernel.Need(t)
+	realkernel.NeedSession(t)
 	if runtime.NumCPU() < 2 {
 		t.Skip("one CPU")
 	}
@@ -38,12 +38,12 @@ func TestCPUSet(t *testing.T) {
 		}
 		return runs[0], slices.ContainsFunc(runs[0].Warnings, func(w profile.Warning) bool { return w.Code == "cpuset" })
 	}
-	program := realkernel.Compile(t, "testdata/naps.c", "-O1")
+	program, busy := realkernel.Compile(t, "testdata/naps.c", "-O1"), compileBusy(t)
 	data, warned := within("run", "--repeat", "2", "--", program)
 	if len(data.Experiments) != 2 || data.Experiments[0].Samples == 0 || warned {
 		t.Errorf("%d executions, warnings %v: %+v", len(data.Experiments), data.Warnings, data.Experiments)
 	}
-	p := startBusy(t, compileBusy(t), "3")
+	p := startBusy(t, busy, "3")
 	if _, warned = within("attach", "-d", "300ms", "-p", "func:visited", fmt.Sprint(p.pid())); !warned {
 		t.Error("nothing is said of the CPUs that it may not be on")
 	}

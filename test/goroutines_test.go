@@ -3,7 +3,6 @@ package test
 import (
 	"fmt"
 	"math"
-	"os/exec"
 	"path/filepath"
 	"slices"
 	"testing"
@@ -20,10 +19,13 @@ func buildGoSleep(t *testing.T, flags string) string {
 	return buildGo(t, "./testdata/gosleep", flags)
 }
 
+// buildGo compiles a program in Go, once for all tests.
 func buildGo(t *testing.T, source, flags string) string {
-	program := filepath.Join(t.TempDir(), filepath.Base(source))
-	if out, err := exec.Command("go", "build", flags, "-o", program, source).CombinedOutput(); err != nil {
-		t.Fatalf("%v\n%s", err, out)
+	t.Helper()
+	name := filepath.Base(source)
+	program, err := realkernel.Built(t.TempDir(), name, "", "go", "build", flags, "-o", name, source)
+	if err != nil {
+		t.Fatal(err)
 	}
 	return program
 }
@@ -31,12 +33,12 @@ func buildGo(t *testing.T, source, flags string) string {
 // A goroutine's sleep counts for the line that it sleeps in. Several that sleep in one line at once earn once. Nothing
 // is left of those that sleep when the program ends.
 func TestGoroutinesSleep(t *testing.T) {
-	realkernel.Need(t)
+	realkernel.NeedSession(t)
 	const source = "testdata/gosleep/main.go"
 	line := func(mark string) string {
 		return fmt.Sprintf("main.go:%d", realkernel.Line(t, source, "/* "+mark+" */"))
 	}
-	const rounds, each = 300, 4 * time.Millisecond
+	const rounds, each = 200, 4 * time.Millisecond
 	for _, flags := range []string{"-ldflags=", "-ldflags=-s -w"} {
 		if testing.Short() && flags == "-ldflags=" {
 			continue // the harder of the two

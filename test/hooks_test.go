@@ -66,7 +66,7 @@ func TestEveryTracepoint(t *testing.T) {
 // counted all at once, and do not disturb each other or the ledger. A tracepoint that is passed in an interrupt is no
 // thread's visit.
 func TestAwkwardTracepoints(t *testing.T) {
-	realkernel.Need(t)
+	realkernel.NeedSession(t)
 	names, err := tracepoint.Open()
 	if err != nil {
 		t.Fatal(err)

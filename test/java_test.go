@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -19,10 +20,14 @@ import (
 	"whatif/internal/testing/realkernel"
 )
 
+var compilesJava sync.Mutex
+
 // javaPrograms compiles the programs once for all tests, and gives the directory of their classes.
 func javaPrograms(t *testing.T) (java, classes string) {
 	t.Helper()
 	java, _ = jdk.Find(t)
+	compilesJava.Lock()
+	defer compilesJava.Unlock()
 	kept, err := realkernel.Kept()
 	if err != nil {
 		t.Fatal(err)
@@ -57,11 +62,11 @@ func samplesIn(d *profile.Data, method string) (all, in int64) {
 // TestJava: code that HotSpot compiles while the program runs has units, without a flag for the JVM. A method has what
 // is inlined into it. Nothing of what told of the code stays behind.
 func TestJava(t *testing.T) {
-	realkernel.Need(t)
+	realkernel.NeedSession(t)
 	java, classes := javaPrograms(t)
 	flags := []string{"-p", "syscall:write", "-t", "func:Toy.longWork", "-s", "0,50", "--experiment", "100ms"}
 	d, out := profiled(t, flags,
-		[]string{java, "-cp", classes, "Toy", "6", "0"}, 0)
+		[]string{java, "-cp", classes, "Toy", "3", "0"}, 0)
 	if !regexp.MustCompile(`^rounds \d+\n$`).MatchString(out) {
 		t.Errorf("the program printed %q", out)
 	}
@@ -98,12 +103,12 @@ func linesOf(d *profile.Data, file string) (of map[int]int64, all int64) {
 }
 
 // TestJavaLines: units are lines, also those of a method that is inlined into the loop that calls it, and a line can be
-// named by its class.
+// named by its class. A JVM that leaves SIGQUIT alone (-Xrs) is asked, too, as it listens by itself.
 func TestJavaLines(t *testing.T) {
-	realkernel.Need(t)
+	realkernel.NeedSession(t)
 	java, classes := javaPrograms(t)
 	d, out := profiled(t, []string{"-p", "syscall:write", "-t", "Toy:14", "-s", "0,50", "--experiment", "100ms"},
-		[]string{java, "-Xcheck:jni", "-cp", classes, "Toy", "3", "0"}, 0)
+		[]string{java, "-Xcheck:jni", "-Xrs", "-cp", classes, "Toy", "2.5", "0"}, 0)
 	if !regexp.MustCompile(`^rounds \d+\n$`).MatchString(out) {
 		t.Errorf("the program printed %q", out)
 	}
@@ -121,7 +126,7 @@ func TestJavaLines(t *testing.T) {
 // TestJavaInterpreted: lines of methods that are interpreted are units, in all JDKs that are here, and so is their
 // waiting. Java's own library counts for the line that calls it.
 func TestJavaInterpreted(t *testing.T) {
-	realkernel.Need(t)
+	realkernel.NeedBeside(t)
 	if runtime.GOARCH != "amd64" {
 		t.Skip("frames of the interpreter are read on x86-64 only")
 	}
@@ -172,7 +177,7 @@ func allJava(t *testing.T) (found []string) {
 
 // TestJavaWithoutAgent: without the agent units are methods, and the report says so.
 func TestJavaWithoutAgent(t *testing.T) {
-	realkernel.Need(t)
+	realkernel.NeedSession(t)
 	java, classes := javaPrograms(t)
 	flags := []string{"-p", "syscall:write", "-s", "0,50", "--experiment", "100ms"}
 	without := [][]string{{java, "--java-agent", "off"}}
@@ -186,7 +191,7 @@ func TestJavaWithoutAgent(t *testing.T) {
 		} else {
 			program = append(program, w[1:]...)
 		}
-		d, out := profiled(t, flags, append(program, "-cp", classes, "Toy", "3", "0"), 0)
+		d, out := profiled(t, flags, append(program, "-cp", classes, "Toy", "2", "0"), 0)
 		if !regexp.MustCompile(`^rounds \d+\n$`).MatchString(out) {
 			t.Errorf("%v: the program printed %q", w, out)
 		}
@@ -202,10 +207,10 @@ func TestJavaWithoutAgent(t *testing.T) {
 
 // TestJavaCollector: garbage collection is a unit, wherever the VM does it.
 func TestJavaCollector(t *testing.T) {
-	realkernel.Need(t)
+	realkernel.NeedSession(t)
 	java, classes := javaPrograms(t)
 	d, _ := profiled(t, []string{"-p", "syscall:write", "-t", "jvm:gc", "-s", "0,50", "--experiment", "100ms"},
-		[]string{java, "-XX:+UseSerialGC", "-Xmx100m", "-cp", classes, "Garbage", "6"}, 0)
+		[]string{java, "-XX:+UseSerialGC", "-Xmx100m", "-cp", classes, "Garbage", "3"}, 0)
 	if all, gc := samplesIn(d, "jvm:gc"); gc < all/10 || len(spedUp(d)) == 0 {
 		t.Errorf("of %d samples %d are in jvm:gc, in %d experiments: %+v", all, gc, len(spedUp(d)), d.Warnings)
 	}
@@ -213,29 +218,24 @@ func TestJavaCollector(t *testing.T) {
 
 // TestJavaRefuses: a JVM that cannot be asked is not disturbed: SIGQUIT would print its stacks, or end it.
 func TestJavaRefuses(t *testing.T) {
-	realkernel.Need(t)
+	realkernel.NeedBeside(t)
 	java, classes := javaPrograms(t)
-	for _, c := range []struct {
-		flag    string
-		refuses bool
-	}{{"-XX:+DisableAttachMechanism", true}, {"-Xrs", false}} { // with the latter it listens by itself
-		d, out := profiled(t, []string{"-p", "syscall:write", "-s", "0,50", "--experiment", "100ms"},
-			[]string{java, c.flag, "-cp", classes, "Toy", "2", "0"}, 0)
-		if warned(d, "java", "attaching is switched off") != c.refuses || warned(d, "java", "") != c.refuses {
-			t.Errorf("%s: %+v", c.flag, d.Warnings)
-		}
-		if lines, _ := linesOf(d, "Toy.java"); c.refuses != (len(lines) == 0) {
-			t.Errorf("%s: %v", c.flag, lines)
-		}
-		if !regexp.MustCompile(`^rounds \d+\n$`).MatchString(out) {
-			t.Errorf("%s: the program printed %q", c.flag, out)
-		}
+	d, out := profiled(t, []string{"-p", "syscall:write", "-s", "0", "--period", "1ms"},
+		[]string{java, "-XX:+DisableAttachMechanism", "-cp", classes, "Toy", "1.5", "0"}, 0)
+	if !warned(d, "java", "attaching is switched off") {
+		t.Errorf("%+v", d.Warnings)
+	}
+	if lines, _ := linesOf(d, "Toy.java"); len(lines) != 0 {
+		t.Errorf("%v", lines)
+	}
+	if !regexp.MustCompile(`^rounds \d+\n$`).MatchString(out) {
+		t.Errorf("the program printed %q", out)
 	}
 }
 
 // TestJavaAttach: code that was compiled before whatif came has its lines, too, in all JDKs that are here.
 func TestJavaAttach(t *testing.T) {
-	realkernel.Need(t)
+	realkernel.NeedSession(t)
 	_, classes := javaPrograms(t)
 	for _, java := range allJava(t) {
 		cmd := exec.Command(java, "-cp", classes, "Toy", "60", "0")
@@ -246,7 +246,7 @@ func TestJavaAttach(t *testing.T) {
 		defer cmd.Process.Kill()
 		time.Sleep(time.Second) // until its methods are compiled
 		file := filepath.Join(t.TempDir(), "whatif.profile")
-		out, err := exec.Command(realkernel.Whatif(t), "attach", "--quiet", "-o", file, "-d", "2s", "-s", "0,50",
+		out, err := exec.Command(realkernel.Whatif(t), "attach", "--quiet", "-o", file, "-d", "1200ms", "-s", "0,50",
 			"-p", "syscall:write", "-t", "Toy.java:14", strconv.Itoa(cmd.Process.Pid)).CombinedOutput()
 		if err != nil {
 			t.Fatalf("%s: %v\n%s", java, err, out)

@@ -14,9 +14,9 @@ import (
 // TestJavaLatency: begins and ends in Java code belong together by their thread, or by an argument, which is an
 // object, a number or a text. Durations are those of each, so there are percentiles.
 func TestJavaLatency(t *testing.T) {
-	realkernel.Need(t)
+	realkernel.NeedSession(t)
 	java, classes := javaPrograms(t)
-	const orders = 1500
+	const orders = 1000
 	flags := []string{"-s", "0", "--experiment", "200ms",
 		"-l", "object=func:Desk.ordered%arg1..func:Desk$Order.served%arg1",
 		"-l", "number=func:Desk.ordered%arg2..func:Desk.done%arg3",
@@ -61,7 +61,7 @@ func TestJavaLatency(t *testing.T) {
 
 // TestJavaLatencyRefuses: an argument that is no key is named, with what to do.
 func TestJavaLatencyRefuses(t *testing.T) {
-	realkernel.Need(t)
+	realkernel.NeedSession(t)
 	java, classes := javaPrograms(t)
 	for latency, want := range map[string]string{
 		"x=func:Desk.done%arg1..func:Desk$Order.served%arg1":           "floating point number is no key",

@@ -19,7 +19,7 @@ import (
 // TestJavaPoints: a VM that a script starts counts exactly from the first bytecode of main on, at lines, entries and
 // returns, also in a class that is loaded later. The program's output is its own.
 func TestJavaPoints(t *testing.T) {
-	realkernel.Need(t)
+	realkernel.NeedBeside(t)
 	java, classes := javaPrograms(t)
 	script := filepath.Join(t.TempDir(), "shop.sh")
 	text := fmt.Sprintf("#!/bin/sh\nexec %s -Xcheck:jni -cp %s com.shop.Shop 20000\n", java, classes)
@@ -44,7 +44,7 @@ func TestJavaPoints(t *testing.T) {
 
 // TestJavaPointsMissing: points that classes do not have are named, with what to do.
 func TestJavaPointsMissing(t *testing.T) {
-	realkernel.Need(t)
+	realkernel.NeedBeside(t)
 	java, classes := javaPrograms(t)
 	for spec, want := range map[string]string{
 		"Shop.java:12":             "no code of com/shop/Shop.java is on this line",
@@ -61,7 +61,7 @@ func TestJavaPointsMissing(t *testing.T) {
 // TestJavaPointsAttached: in a VM that runs already points count exactly from the methods' next entries on, and whatif
 // says which method goes on as it was. When whatif has ended the VM goes on.
 func TestJavaPointsAttached(t *testing.T) {
-	realkernel.Need(t)
+	realkernel.NeedBeside(t)
 	java, classes := javaPrograms(t)
 	program := exec.Command(java, "-cp", classes, "com.shop.Shop")
 	in, err := program.StdinPipe()

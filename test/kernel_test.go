@@ -40,22 +40,23 @@ func TestKernelFunctions(t *testing.T) {
 	program := kernelProgram(t, "generic_perform_write")
 	often := fmt.Sprintf("kernelcode.c:%d", realkernel.Line(t, kernelCode, "// OFTEN"))
 	rarely := fmt.Sprintf("kernelcode.c:%d", realkernel.Line(t, kernelCode, "// RARELY"))
-	sharesAre(t, map[string]float64{often: 75, rarely: 25}, program)
+	const length = 2 * time.Second
+	sharesAre(t, map[string]float64{often: 75, rarely: 25}, program, length)
 
-	own, _ := shares(t, program, "--kernel")
+	own, _ := shares(t, program, length/2, "--kernel")
 	// They had 75 and 25 with the kernel's. To get into the kernel still counts for them, and takes longer on virtual
 	// machines.
 	if own[often] > 10 || own[rarely] > 5 {
 		t.Errorf("lines have kernel time: %v", own)
 	}
-	included, _ := shares(t, program, "--kernel", "--include", "func:generic_perform_write")
+	included, _ := shares(t, program, length/2, "--kernel", "--include", "func:generic_perform_write")
 	if names := slices.Collect(maps.Keys(included)); len(names) != 1 || included["self generic_perform_write"] < 60 {
 		t.Errorf("with nothing else in scope: %v", included)
 	}
 	if testing.Short() {
 		return
 	}
-	sharesAre(t, map[string]float64{often: 75, rarely: 25}, program, "--kernel", "--exclude", "binary:[kernel]")
+	sharesAre(t, map[string]float64{often: 75, rarely: 25}, program, length, "--kernel", "--exclude", "binary:[kernel]")
 }
 
 // A stack goes on from the kernel into the program.
@@ -64,7 +65,7 @@ func TestKernelCallers(t *testing.T) {
 		t.Skip("takes 4 s")
 	}
 	program := kernelProgram(t, "generic_perform_write", "vfs_write")
-	got, _ := shares(t, program, "--kernel", "-t", "func:generic_perform_write<vfs_write<often",
+	got, _ := shares(t, program, 2*time.Second, "--kernel", "-t", "func:generic_perform_write<vfs_write<often",
 		"-t", "generic_perform_write<rarely", "-t", "func:main")
 	a, b := got["generic_perform_write<vfs_write<often"], got["generic_perform_write<rarely"]
 	if a+b < 50 || math.Abs(a/(a+b)-0.75) > 0.03 || got["main"] < 95 {
@@ -75,7 +76,7 @@ func TestKernelCallers(t *testing.T) {
 // What a softirq does is seen, although the tick is one itself, and the code that made it run is its caller.
 func TestKernelSoftirq(t *testing.T) {
 	program := kernelProgram(t, "net_rx_action")
-	data, _ := profiled(t, []string{"--kernel", "-p", "func:visited", "-s", "0", "-d", "2s",
+	data, _ := profiled(t, []string{"--kernel", "-p", "func:visited", "-s", "0", "-d", "1s",
 		"-t", "func:net_rx_action", "-t", "func:net_rx_action<packets"}, []string{program, "udp"}, terminated)
 	n, all := samplesOf(data)
 	if n["net_rx_action"] < all/20 || n["net_rx_action<packets"] < n["net_rx_action"]*9/10 {
@@ -98,7 +99,7 @@ func TestKernelThread(t *testing.T) {
 		t.Run(x.does, func(t *testing.T) {
 			program := kernelProgram(t, strings.Split(x.target, "<")...)
 			data, _ := profiled(t,
-				[]string{"--kernel", "-p", "syscall:" + x.call, "-s", "0,100", "-d", "3s", "-t", "func:" + x.target},
+				[]string{"--kernel", "-p", "syscall:" + x.call, "-s", "0,100", "-d", "2s", "-t", "func:" + x.target},
 				[]string{program, x.does}, terminated)
 			var samples, delayed, visits, counting, without int64
 			for _, e := range data.Experiments {
@@ -126,7 +127,7 @@ func TestKernelThread(t *testing.T) {
 func TestKernelWaits(t *testing.T) {
 	realkernel.NeedQuiet(t)
 	program := realkernel.Compile(t, "testdata/openloop.c")
-	data, _ := profiled(t, []string{"--kernel", "-p", "func:done", "--waiting", "all", "-d", "2s"},
+	data, _ := profiled(t, []string{"--kernel", "-p", "func:done", "--waiting", "all", "-d", "1s"},
 		[]string{program}, terminated)
 	var inKernel, all int64
 	for _, e := range data.Experiments {

@@ -66,7 +66,7 @@ func TestLargeCode(t *testing.T) {
 // A sample that is booked late is counted once for each function that it is in, and for all of them.
 func TestLargeCodeInclusive(t *testing.T) {
 	program := large(t)
-	data, _ := profiled(t, []string{"-p", "func:progress_done", "-u", "func", "-s", "0,50", "-d", "2s", "--seed", "1"},
+	data, _ := profiled(t, []string{"-p", "func:progress_done", "-u", "func", "-s", "0,50", "-d", "1200ms", "--seed", "1"},
 		[]string{program, "60"}, terminated)
 	lost := tooEarly(t, data)
 	var samples int64

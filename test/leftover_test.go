@@ -102,8 +102,15 @@ func TestInterrupted(t *testing.T) {
 func TestStubborn(t *testing.T) {
 	realkernel.NeedBeside(t)
 	const stubborn = "trap '' TERM; for i in $(seq 600); do sleep 0.02; done" // 12 s, if nobody ends it
-	endNamed(t, stubborn, "kill -KILL ", 137)
-	endNamed(t, "{ "+stubborn+"; } & exit 0", "kill -KILL ", 0)
+	for _, c := range []struct {
+		name, script string
+		status       int
+	}{{"program", stubborn, 137}, {"left", "{ " + stubborn + "; } & exit 0", 0}} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			endNamed(t, c.script, "kill -KILL ", c.status)
+		})
+	}
 }
 
 // A process that has left the program's process group is not told to end, but named.

@@ -1,6 +1,7 @@
 package test
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
@@ -20,28 +21,41 @@ func warned(data *profile.Data, code, text string) bool {
 
 // whatif tells of a CPU quota that is used up, in attach and in system.
 func TestQuota(t *testing.T) {
-	realkernel.Need(t)
+	realkernel.NeedSession(t)
 	dir := limited(t, 20*time.Millisecond, 100*time.Millisecond)
 	p := startBusy(t, compileBusy(t), "2") // which ends before the cgroup is taken away
 	pid := strconv.Itoa(p.pid())
-	told := func(a *attaching) bool {
-		t.Helper()
-		time.Sleep(500 * time.Millisecond)
-		return warned(a.detach(t), "cpu-quota", dir)
-	}
-	if told(attach(t, append(busyPoints, pid)...)) {
+	a := attach(t, append(busyPoints, pid)...)
+	time.Sleep(300 * time.Millisecond) // some experiments
+	if warned(a.detach(t), "cpu-quota", dir) {
 		t.Error("a quota is told of where there is none")
 	}
 	enter(t, dir, p.pid())
-	if !told(attach(t, append(busyPoints, pid)...)) {
+	a = attach(t, append(busyPoints, pid)...)
+	awaitUntil(t, "word of the quota", func() bool { return strings.Contains(a.written(), `"cpu-quota"`) })
+	if !warned(a.detach(t), "cpu-quota", dir) {
 		t.Error("attach does not tell of the quota")
 	}
 	// A warning about the whole machine names the first of its quotas only, which may be another one.
-	a := system(t, "-p", "syscall:getppid")
-	time.Sleep(500 * time.Millisecond)
+	a = system(t, "-p", "syscall:getppid")
+	before := throttled(t, dir)
+	awaitUntil(t, "the quota to be used up", func() bool { return throttled(t, dir) > before })
 	if data := a.detach(t); !warned(data, "cpu-quota", "") {
 		t.Errorf("system does not tell of the quota: %v", data.Warnings)
 	}
+}
+
+// throttled is how often a cgroup has used its quota up.
+func throttled(t *testing.T, dir string) (n int) {
+	t.Helper()
+	text, err := os.ReadFile(filepath.Join(dir, "cpu.stat"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for line := range strings.Lines(string(text)) {
+		fmt.Sscanf(line, "nr_throttled %d", &n)
+	}
+	return n
 }
 
 // limited makes a cgroup that may use this quota of each period.
@@ -101,6 +115,9 @@ func TestHotplug(t *testing.T) {
 	}
 	const some = 10                   // each is short, and has few samples
 	last := len(data.Experiments) - 1 // it ended early
+	if last <= 2*some {
+		t.Fatalf("%d experiments", len(data.Experiments))
+	}
 	before, after := rate(data.Experiments[1:1+some]), rate(data.Experiments[last-some:last])
 	t.Logf("%.2f samples a millisecond before the CPU went, %.2f after it was back", before, after)
 	if after < 0.8*before {

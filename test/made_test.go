@@ -9,7 +9,7 @@ import (
 
 // TestNode checks that samples in compiled JavaScript belong to the function that the script has.
 func TestNode(t *testing.T) {
-	realkernel.Need(t)
+	realkernel.NeedSession(t)
 	node, err := exec.LookPath("node")
 	if err != nil {
 		t.Skip("node is not installed")

@@ -128,7 +128,7 @@ func moment(t *testing.T, program string, w way, e ending) float64 {
 	defer p.end()
 	go io.Copy(io.Discard, master)
 	if strings.HasSuffix(w.name, "whole executions") { // there is no experiment before the program's end
-		time.Sleep(1500 * time.Millisecond)
+		time.Sleep(700 * time.Millisecond)
 	} else {
 		awaitUntil(t, "experiments", func() bool {
 			text, err := os.ReadFile(file)
@@ -144,8 +144,12 @@ func moment(t *testing.T, program string, w way, e ending) float64 {
 		t.Fatal(err)
 	}
 	time.Sleep(e.after)
+	over := time.Second
+	if testing.Short() {
+		over = 400 * time.Millisecond
+	}
 	before := sizeOf(t, file)
-	after := p.rate(time.Second)
+	after := p.rate(over)
 	if sizeOf(t, file) != before {
 		t.Errorf("%s, %s: whatif goes on with its experiments", w.name, e.name)
 	}
@@ -166,7 +170,7 @@ func moment(t *testing.T, program string, w way, e ending) float64 {
 	if !p.runs() {
 		t.Fatalf("%s, %s: the program is gone", w.name, e.name)
 	}
-	return after / p.rate(time.Second)
+	return after / p.rate(over)
 }
 
 func sizeOf(t *testing.T, file string) int64 {
@@ -181,7 +185,7 @@ func sizeOf(t *testing.T, file string) int64 {
 // If whatif is told to end while its loop hangs, it leaves the target all the same: what it has attached is gone while
 // it still hangs.
 func TestDetachComesFirst(t *testing.T) {
-	realkernel.Need(t)
+	realkernel.NeedSession(t)
 	p := startPulse(t, realkernel.Compile(t, "testdata/pulse.c", "-no-pie"))
 	p.await(t)
 	master, slave := pty.Open(t)

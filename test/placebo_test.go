@@ -17,7 +17,7 @@ func TestPlacebo(t *testing.T) {
 	program := realkernel.Compile(t, source)
 	line := fmt.Sprintf("steady.c:%d", realkernel.Line(t, source, "/* TARGET */"))
 	realkernel.Judge(t, func() ([]noise.Figure, float64) {
-		flags := []string{"-p", "func:done", "-t", line, "-s", "50", "--waiting", "none", "-d", "6s"}
+		flags := []string{"-p", "func:done", "-t", line, "-s", "50", "--waiting", "none", "--experiment", "100ms", "-d", "3s"}
 		data, _ := profiled(t, flags, []string{program}, 128+15)
 		return []noise.Figure{ratesLeft(t, data)}, realkernel.ForeignShare(data)
 	})

@@ -16,7 +16,7 @@ import (
 // A line is counted once for each execution of its statement, whatever the compiler made of it. The programs count the
 // executions of each of their marked lines themselves.
 func TestExactLines(t *testing.T) {
-	realkernel.Need(t)
+	realkernel.NeedBeside(t)
 	for _, c := range []struct {
 		source string
 		build  []string
@@ -56,7 +56,7 @@ func TestExactLines(t *testing.T) {
 				names = append(names, name)
 				flags = append(flags, "-p", fmt.Sprintf("%s=%s:%d", name, filepath.Base(c.source), line))
 			}
-			data, said := profiled(t, append(flags, "--experiment", "20ms"), []string{program, "1000"}, 0)
+			data, said := profiled(t, append(flags, "-s", "0", "--experiment", "20ms"), []string{program, "1000"}, 0)
 			own := map[string]int64{}
 			for line := range strings.Lines(said) {
 				var name string
@@ -79,15 +79,15 @@ func TestExactLines(t *testing.T) {
 // The return of a Go function is refused, with the lines on which it returns. To count one of those lines counts every
 // call.
 func TestGoReturn(t *testing.T) {
-	realkernel.Need(t)
+	realkernel.NeedBeside(t)
 	program := buildPlaces(t, "testdata/goplaces/main.go", []string{"go"})
 	out, err := exec.Command(realkernel.Whatif(t), "run", "--quiet", "-o", filepath.Join(t.TempDir(), "p"),
-		"-p", "func:main.work%return", "--", program, "10").CombinedOutput()
+		"-s", "0", "-p", "func:main.work%return", "--", program, "10").CombinedOutput()
 	m := regexp.MustCompile(`main.work is a Go function.*-p (main.go:[0-9]+)\n`).FindSubmatch(out)
 	if err == nil || m == nil || !strings.Contains(string(out), "whatif: hint: ") {
 		t.Fatalf("%v\n%s", err, out)
 	}
-	data, _ := profiled(t, []string{"-p", "func:main.work", "-p", string(m[1])}, []string{program, "1000"}, 0)
+	data, _ := profiled(t, []string{"-s", "0", "-p", "func:main.work", "-p", string(m[1])}, []string{program, "1000"}, 0)
 	if v := data.End.Visits; v[0] < 1000 || v[0] != v[1] {
 		t.Errorf("%d visits of the function, %d of its only return", v[0], v[1])
 	}
@@ -98,13 +98,14 @@ func buildPlaces(t *testing.T, source string, build []string) string {
 	if _, err := exec.LookPath(build[0]); err != nil {
 		t.Fatalf("%v (make test installs it)", err)
 	}
-	program := filepath.Join(t.TempDir(), "places")
-	args := append(append([]string{}, build[1:]...), "-g", "-o", program, source)
+	const name = "places"
+	command := append(slices.Clone(build), "-g", "-o", name, source)
 	if build[0] == "go" {
-		args = append(append([]string{"build"}, build[1:]...), "-o", program, "./"+filepath.Dir(source))
+		command = append(append([]string{"go", "build"}, build[1:]...), "-o", name, "./"+filepath.Dir(source))
 	}
-	if out, err := exec.Command(build[0], args...).CombinedOutput(); err != nil {
-		t.Fatalf("%s %v: %v\n%s", build[0], args, err, out)
+	program, err := realkernel.Built(t.TempDir(), name, source, command...)
+	if err != nil {
+		t.Fatal(err)
 	}
 	return program
 }

@@ -35,7 +35,7 @@ func TestRealTimeTaskEndsStop(t *testing.T) {
 	work.await(t)
 	over := 3 * time.Second
 	if testing.Short() {
-		over = 1500 * time.Millisecond
+		over = time.Second
 	}
 	lateness := func() (late, worst time.Duration) {
 		before := probe.word(3)
@@ -45,7 +45,7 @@ func TestRealTimeTaskEndsStop(t *testing.T) {
 	}
 	lateAlone, worstAlone := lateness()
 	a := &attaching{file: filepath.Join(t.TempDir(), "whatif.profile")}
-	a.cmd = exec.Command(realkernel.Whatif(t), "attach", "--quiet", "--experiment", "500ms", "-o", a.file,
+	a.cmd = exec.Command(realkernel.Whatif(t), "attach", "--quiet", "--experiment", "200ms", "-o", a.file,
 		"-p", "func:done", "-s", "100",
 		"-t", fmt.Sprintf("realtime.c:%d", realkernel.Line(t, source, "// SELECTED")), fmt.Sprint(work.pid()))
 	a.start(t)

@@ -113,9 +113,9 @@ func (sum *tally) sampled(rec *recording.Recording, e *recording.Event) {
 
 // A recording of two threads at a barrier has every visit, samples where the time goes, and the causes of wake-ups.
 func TestRecording(t *testing.T) {
-	realkernel.Need(t)
+	realkernel.NeedKernel(t)
 	program := realkernel.Compile(t, "testdata/barrier32.c", "-pthread")
-	rec := recorded(t, []string{"-p", "func:visited"}, program, "1500")
+	rec := recorded(t, []string{"-p", "func:visited"}, program, "1000")
 	sum := tallyOf(rec)
 	t.Logf("%+v, losses %+v", sum, rec.Losses)
 	if rec.Losses.Stops != 0 || rec.Losses.Events != 0 {
@@ -125,7 +125,7 @@ func TestRecording(t *testing.T) {
 	if share := float64(sum.covered) / float64(rec.Length); share < 0.8 {
 		t.Errorf("windows cover %.2f of the time", share)
 	}
-	if want := 1500 * float64(sum.covered) / float64(rec.Length); float64(sum.visits) < 0.9*want ||
+	if want := 1000 * float64(sum.covered) / float64(rec.Length); float64(sum.visits) < 0.9*want ||
 		float64(sum.visits) > 1.1*want {
 		t.Errorf("%d visits, want about %.0f", sum.visits, want)
 	}
@@ -159,10 +159,10 @@ func TestRecordedVisits(t *testing.T) {
 		program []string
 		visits  float64
 	}{
-		{"code", []string{"-p", "func:visited"}, []string{inCode, "longthreads", "10000"}, 40000},
-		{"source", nil, []string{inSource, "longthreads", "10000"}, 40000},
+		{"code", []string{"-p", "func:visited"}, []string{inCode, "longthreads", "7000"}, 28000},
+		{"source", nil, []string{inSource, "longthreads", "7000"}, 28000},
 		{"forks", []string{"-p", "func:visited"}, []string{inCode, "forks", "1500"}, 9000},
-		{"shell", []string{"-p", "func:visited"}, []string{"/bin/sh", "-c", inCode + " longthreads 20000; true"}, 80000},
+		{"shell", []string{"-p", "func:visited"}, []string{"/bin/sh", "-c", inCode + " longthreads 14000; true"}, 56000},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			rec := recorded(t, c.flags, c.program...)
@@ -184,7 +184,7 @@ func TestRecordedVisits(t *testing.T) {
 
 // A recording says which code waits for memory.
 func TestRecordedMemory(t *testing.T) {
-	realkernel.Need(t)
+	realkernel.NeedKernel(t)
 	program := realkernel.Compile(t, "testdata/walk.c")
 	rec := recorded(t, []string{"-p", "func:visited"}, program, "150")
 	if rec.Cache == 0 {
@@ -232,7 +232,7 @@ func TestRecordedMemory(t *testing.T) {
 // The goroutines of a program in Go are in the recording, each with what it waits at and what lets it go on, and so is
 // what it took to record that.
 func TestRecordedGoroutines(t *testing.T) {
-	realkernel.Need(t)
+	realkernel.NeedKernel(t)
 	rec := recorded(t, []string{"-p", "func:main.done"}, buildGo(t, "./testdata/gohandover", "-ldflags="))
 	n := make(map[recording.Kind]int)
 	visits, takes := 0, 0

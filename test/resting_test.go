@@ -17,7 +17,7 @@ import (
 // With -s 0 nothing is a delay, and the scheduler is not followed, unless waiting is asked for. It is still known how
 // many visits there are, and what runs.
 func TestResting(t *testing.T) {
-	realkernel.Need(t)
+	realkernel.NeedBeside(t)
 	program := realkernel.Compile(t, "testdata/naps.c")
 	beside := exec.Command("sh", "-c", "while :; do :; done")
 	if err := beside.Start(); err != nil {

@@ -12,7 +12,7 @@ import (
 // A sampled point is visited once for each period that its line runs: in the proportion of what two lines do, and as
 // often in all as the program's clocks say, with every kind of unit and every speed-up.
 func TestSampledVisits(t *testing.T) {
-	realkernel.Need(t)
+	realkernel.NeedSession(t)
 	const source = "testdata/sampled.c"
 	program := realkernel.Compile(t, source)
 	once, thrice := realkernel.Line(t, source, "// ONCE"), realkernel.Line(t, source, "// THRICE")

@@ -17,12 +17,14 @@ import (
 	"whatif/internal/testing/realkernel"
 )
 
-// freedOnce is a log. When it is told that experiments have ended it waits until nothing is left in the kernel.
+// freedOnce is a log. When it is told that experiments have ended it waits until nothing is left in the kernel, and ends
+// the test's turn.
 type freedOnce struct {
 	slog.Handler // of the rest
 	said         chan string
 	freed        chan bool
 	attached     func() int // links of this process to hooks of the kernel
+	endTurn      func()
 }
 
 func (h *freedOnce) Enabled(context.Context, slog.Level) bool { return true }
@@ -35,6 +37,7 @@ func (h *freedOnce) Handle(_ context.Context, r slog.Record) error {
 	go func() {
 		for range 20 {
 			if h.attached() == 0 {
+				h.endTurn()
 				h.freed <- true
 				return
 			}
@@ -47,7 +50,7 @@ func (h *freedOnce) Handle(_ context.Context, r slog.Record) error {
 
 // When enough is known experiments end, and the program runs on without whatif to its own end.
 func TestProgramRunsOnWhenSettled(t *testing.T) {
-	realkernel.Need(t)
+	realkernel.NeedKernel(t)
 	program := realkernel.Compile(t, "../internal/cli/testdata/programs/rounds.c")
 	spec, err := point.Parse("func:round_done")
 	if err != nil {
@@ -58,8 +61,13 @@ func TestProgramRunsOnWhenSettled(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer stdout.Close()
+	endTurn, err := realkernel.Turn()
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(endTurn)
 	log := &freedOnce{slog.DiscardHandler, make(chan string, 1), make(chan bool, 1),
-		func() int { return loadedBy(t, os.Getpid()).count("link") }}
+		func() int { return loadedBy(t, os.Getpid()).count("link") }, endTurn}
 	const ends = 5 * time.Second
 	outcome, err := experiment.Profile(t.Context(), experiment.Config{
 		Args: []string{program, "5", "3"}, Kind: "line", Points: []point.Spec{spec}, Speedups: []int{0, 50},

@@ -30,25 +30,15 @@ func header(t *testing.T) string {
 // Points in the source are found without being named, and every visit is counted, from every kind of process, however
 // it ends.
 func TestExactSourceVisits(t *testing.T) {
-	realkernel.Need(t)
+	realkernel.NeedSession(t)
 	for _, flags := range [][]string{{"-fPIE", "-pie", "-O2"}, {"-static", "-O0"}} {
 		counts := realkernel.Compile(t, "testdata/counts.c", append(flags, "-DIN_SOURCE", header(t))...)
-		for _, load := range []struct {
-			how string
-			n   int
-		}{
-			{"longthreads", 2000}, {"threads", 500}, {"forks", 100}, {"brief", 300}, {"execs", 20}, {"vforks", 20},
-			{"orphans", 25},
-		} {
-			kept := map[string]string{"-fPIE": "longthreads forks execs orphans", "-static": "threads brief vforks"}
-			if testing.Short() && !slices.Contains(strings.Fields(kept[flags[0]]), load.how) {
-				continue
-			}
-			t.Run(load.how+flags[0], func(t *testing.T) {
-				data, said := profiled(t, []string{"--experiment", "20ms"}, []string{counts, load.how, fmt.Sprint(load.n)}, 0)
+		for _, load := range visitors(2000, 500) {
+			t.Run(load.name()+flags[0], func(t *testing.T) {
+				data, said := profiled(t, []string{"--experiment", "20ms"}, append([]string{counts}, load.args...), 0)
 				var own int64
-				if _, err := fmt.Sscanf(said, "visits %d", &own); err != nil || own == 0 {
-					t.Fatalf("the program said %q", said)
+				if _, err := fmt.Sscanf(said, "visits %d", &own); err != nil || own != load.visits {
+					t.Fatalf("the program said %q, expected %d visits", said, load.visits)
 				}
 				if len(data.Run.Points) != 1 || data.Run.Points[0].Name != "visited" || data.Run.Points[0].Kind != "source" {
 					t.Fatalf("points %+v", data.Run.Points)
@@ -62,15 +52,15 @@ func TestExactSourceVisits(t *testing.T) {
 }
 
 func TestSourceVisitsOfHardCases(t *testing.T) {
-	realkernel.Need(t)
+	realkernel.NeedSession(t)
 	points := realkernel.Compile(t, "testdata/points.c", "-O2", header(t))
 	dir := t.TempDir()
-	args := []string{"libraries"}
+	libraries := []string{"libraries"}
 	// More mappings than are looked at in one go, without points.
 	for i := range 10 {
 		lib := filepath.Join(dir, fmt.Sprintf("plain%d.so", i))
 		copyFile(t, realkernel.Compile(t, "testdata/swaplib.c", "-shared", "-fPIC"), lib)
-		args = append(args, lib)
+		libraries = append(libraries, lib)
 	}
 	for _, name := range []string{"one.so", "two.so"} {
 		lib := filepath.Join(dir, name)
@@ -78,26 +68,33 @@ func TestSourceVisitsOfHardCases(t *testing.T) {
 			"testdata/pointslib.cc").CombinedOutput(); err != nil {
 			t.Fatalf("%v\n%s", err, out)
 		}
-		args = append(args, lib)
+		libraries = append(libraries, lib)
 	}
-	for _, load := range []struct {
+	type load struct {
 		args []string
-		want int64 // 0: the program says it
-	}{
+		want int64 // besides those that the program says for busyforks
+	}
+	loads := []load{
 		{[]string{"killed"}, 20000},
 		{[]string{"exec"}, 300},
 		{[]string{"busyforks"}, 0},
-		{args, 1000},
 		{[]string{"split"}, 1000},
-	} {
+		{libraries, 1000},
+	}
+	if testing.Short() { // the first four in one run
+		loads = []load{{[]string{"killed", "busyforks", "split", "exec"}, 20000 + 1000 + 300}, {libraries, 1000}}
+	}
+	for _, load := range loads {
 		t.Run(load.args[0], func(t *testing.T) {
 			data, said := profiled(t, []string{"-p", "visited", "--experiment", "20ms"},
 				append([]string{points}, load.args...), 0)
 			want := load.want
-			if want == 0 {
-				if _, err := fmt.Sscanf(said, "visits %d", &want); err != nil {
+			if slices.Contains(load.args, "busyforks") {
+				var own int64
+				if _, err := fmt.Sscanf(said, "visits %d", &own); err != nil {
 					t.Fatalf("the program said %q", said)
 				}
+				want += own
 			}
 			if got := data.End.Visits[0]; got != want {
 				t.Errorf("%d visits counted, the program made %d; losses %v", got, want, data.End.Losses)
@@ -119,11 +116,11 @@ func copyFile(t *testing.T, from, to string) {
 
 // A file that was replaced is looked into again, though it has the same number.
 func TestSourceOfFileThatChanged(t *testing.T) {
-	realkernel.Need(t)
+	realkernel.NeedBeside(t)
 	program := filepath.Join(t.TempDir(), "program")
 	copyFile(t, realkernel.Compile(t, "testdata/naps.c"), program)
 	points := realkernel.Compile(t, "testdata/points.c", "-O2", header(t))
-	data, _ := profiled(t, []string{"-p", "visited", "--experiment", "20ms"},
+	data, _ := profiled(t, []string{"-p", "visited", "-s", "0", "--experiment", "20ms"},
 		[]string{"sh", "-c", `"$0"; cat "$1" > "$0"; "$0" split`, program, points}, 0)
 	if got := data.End.Visits[0]; got != 1000 {
 		t.Errorf("%d visits counted, the program made 1000; losses %v", got, data.End.Losses)
@@ -132,7 +129,7 @@ func TestSourceOfFileThatChanged(t *testing.T) {
 
 // A program with COZ's own, unchanged header has points with COZ's names.
 func TestCozProgram(t *testing.T) {
-	realkernel.Need(t)
+	realkernel.NeedSession(t)
 	const source = "testdata/coz.c"
 	program := realkernel.Compile(t, source)
 	data, _ := profiled(t, []string{"--experiment", "20ms"}, []string{program}, 0)
@@ -162,11 +159,12 @@ func TestCozProgram(t *testing.T) {
 // A process that outlives whatif starts another program. The library that is preloaded into that program is the one
 // that whatif put there: it has not gone, and no other user can have made another.
 func TestCozSurvivor(t *testing.T) {
-	realkernel.Need(t)
+	realkernel.NeedBeside(t)
 	program, dir := realkernel.Compile(t, "testdata/cozsurvivor.c"), t.TempDir()
 	gone, maps, errs := filepath.Join(dir, "gone"), filepath.Join(dir, "maps"), filepath.Join(dir, "errs")
 	defer os.WriteFile(gone, nil, 0o644) // it ends whatever the test finds
-	data, _ := profiled(t, []string{"-d", "1s", "--experiment", "20ms"}, []string{program, gone, maps, errs}, 128+15)
+	data, _ := profiled(t, []string{"-d", "1s", "-s", "0", "--experiment", "20ms"},
+		[]string{program, gone, maps, errs}, 128+15)
 	if len(data.End.Visits) == 0 || data.End.Visits[0] == 0 {
 		t.Error("nothing was counted")
 	}
@@ -203,13 +201,13 @@ func TestCozSurvivor(t *testing.T) {
 
 // A program looks for COZ's function by itself, as Rust's crate coz does.
 func TestCozInRust(t *testing.T) {
-	realkernel.Need(t)
+	realkernel.NeedBeside(t)
 	program := filepath.Join(t.TempDir(), "coz")
 	if out, err := exec.Command("rustc", "-O", "--edition", "2021", "-o", program,
 		"testdata/coz.rs").CombinedOutput(); err != nil {
 		t.Fatalf("%v\n%s", err, out)
 	}
-	data, _ := profiled(t, []string{"--experiment", "20ms"}, []string{program}, 0)
+	data, _ := profiled(t, []string{"-s", "0", "--experiment", "20ms"}, []string{program}, 0)
 	var names []string
 	for i, p := range data.Run.Points {
 		names = append(names, p.Name)
@@ -237,7 +235,7 @@ func TestLatencyOfCozProgram(t *testing.T) {
 	realkernel.NeedQuiet(t)
 	program := realkernel.Compile(t, "testdata/spans.c", "-DCOZ")
 	for _, flags := range [][]string{nil, {"-l", "r"}} {
-		data, said := profiled(t, append(flags, "-s", "0", "--period", "1ms"), []string{program, "paced", "2"}, 0)
+		data, said := profiled(t, append(flags, "-s", "0", "--period", "1ms"), []string{program, "paced", pacedFor()}, 0)
 		for i := range data.Run.Latencies {
 			data.Run.Latencies[i].Found = true
 		}
@@ -247,13 +245,14 @@ func TestLatencyOfCozProgram(t *testing.T) {
 
 // Points in the source of Go programs are counted, with symbols and without.
 func TestGoSourceVisits(t *testing.T) {
-	realkernel.Need(t)
-	for _, flags := range []string{"", "-s -w"} {
-		program := filepath.Join(t.TempDir(), "gopoints")
-		if out, err := exec.Command("go", "build", "-ldflags", flags, "-o", program,
-			"./testdata/gopoints").CombinedOutput(); err != nil {
-			t.Fatalf("%v\n%s", err, out)
-		}
+	realkernel.NeedSession(t)
+	all := []string{"", "-s -w"}
+	var programs []string
+	for _, flags := range all {
+		programs = append(programs, buildGo(t, "./testdata/gopoints", "-ldflags="+flags))
+	}
+	for i, flags := range all {
+		program := programs[i]
 		data, _ := profiled(t, []string{"--experiment", "20ms"}, []string{program}, 0)
 		if len(data.Run.Points) != 3 || len(data.Run.Latencies) != 1 {
 			t.Fatalf("points %+v", data.Run.Points)
@@ -267,7 +266,7 @@ func TestGoSourceVisits(t *testing.T) {
 }
 
 func TestRustSourceVisits(t *testing.T) {
-	realkernel.Need(t)
+	realkernel.NeedSession(t)
 	dir := t.TempDir()
 	lib, program := filepath.Join(dir, "libwhatif.rlib"), filepath.Join(dir, "points")
 	for _, args := range [][]string{

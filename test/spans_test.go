@@ -15,56 +15,64 @@ import (
 func TestSpans(t *testing.T) {
 	realkernel.NeedQuiet(t)
 	program := realkernel.Compile(t, "testdata/spans.c")
-	const plain, keyed = "r=func:span_begin..func:span_end", "r=func:span_begin%arg1..func:span_end%arg1"
-	for _, c := range []struct {
-		how, latency string
-		check        func(d profile.Durations) bool
-	}{
-		{"same", plain, all},
-		{"handed", keyed, all},
-		{"forked", keyed, all},
-		{"handed", plain, func(d profile.Durations) bool { return d.Matched == 0 && d.Unmatched > 0 && d.Again > 0 }},
+	const plain, keyed = "r=func:span_begin..func:span_end", "keyed=func:span_begin%arg1..func:span_end%arg1"
+	for _, c := range []spanCase{
+		{"same", []string{plain}, []spanCheck{all}},
+		{"handed", []string{keyed, plain}, []spanCheck{all, none}},
+		{"forked", []string{keyed}, []spanCheck{all}},
 		// The inner one counts: each has a begin that is forgotten and an end too many, except those of the three threads
 		// that the window cuts in two.
-		{"nested", plain, func(d profile.Durations) bool {
+		{"nested", []string{plain}, []spanCheck{func(d profile.Durations) bool {
 			return d.Matched > 0 && apart(d.Again-d.Matched, 3) && apart(d.Unmatched-d.Matched, 3)
-		}},
+		}}},
 	} {
-		t.Run(c.how+" "+c.latency, func(t *testing.T) {
-			data, _ := profiled(t, []string{"-l", c.latency, "-s", "0", "--experiment", "100ms"},
-				[]string{program, c.how, "0.5"}, 0)
-			checkSpans(t, data, c.check)
-			for _, e := range data.Experiments {
-				checkDurations(t, e.Index, e.Latencies[0])
-			}
-		})
+		t.Run(c.how, func(t *testing.T) { c.run(t, program) })
 	}
+}
+
+// spanCheck tells whether a latency is as it should be in an experiment.
+type spanCheck func(profile.Durations) bool
+
+// spanCase is a way to begin and end requests in testdata/spans.c, with latencies and what is to be found of each.
+type spanCase struct {
+	how       string
+	latencies []string
+	checks    []spanCheck
+}
+
+func (c *spanCase) run(t *testing.T, program string) *profile.Data {
+	t.Helper()
+	flags := []string{"-s", "0", "--experiment", "50ms"}
+	for _, l := range c.latencies {
+		flags = append(flags, "-l", l)
+	}
+	data, _ := profiled(t, flags, []string{program, c.how, "0.4"}, 0)
+	for i, check := range c.checks {
+		checkSpans(t, data, i, check)
+		for _, e := range data.Experiments {
+			checkDurations(t, e.Index, e.Latencies[i])
+		}
+	}
+	return data
 }
 
 // Latencies of goroutines are right, although these change threads while they sleep.
 func TestSpansOfGoroutines(t *testing.T) {
-	realkernel.Need(t)
-	program := filepath.Join(t.TempDir(), "gospans")
-	if out, err := exec.Command("go", "build", "-o", program, "./testdata/gospans").CombinedOutput(); err != nil {
-		t.Fatalf("%v\n%s", err, out)
+	realkernel.NeedSession(t)
+	program := buildGo(t, "./testdata/gospans", "-ldflags=")
+	data, _ := profiled(t, []string{"-l", "r=func:main.spanBegin..func:main.spanEnd",
+		"-l", "keyed=func:main.spanBegin%arg1..func:main.spanEnd%arg1", "-s", "0", "--waiting", "none"},
+		[]string{program}, 0)
+	for i := range 2 {
+		checkSpans(t, data, i, all)
 	}
-	data, _ := profiled(t, []string{"-l", "r=func:main.spanBegin..func:main.spanEnd", "-s", "0", "--waiting", "none"},
-		[]string{program}, 0)
-	checkSpans(t, data, all)
-	data, _ = profiled(t,
-		[]string{"-l", "r=func:main.spanBegin%arg1..func:main.spanEnd%arg1", "-s", "0", "--waiting", "none"},
-		[]string{program}, 0)
-	checkSpans(t, data, all)
 }
 
 // Arguments are read where the code's own language passes them; and a Go function that Go starts anew, on a larger
 // stack, is called once.
 func TestSpansOfGrowingGoroutines(t *testing.T) {
-	realkernel.Need(t)
-	program := filepath.Join(t.TempDir(), "gogrow")
-	if out, err := exec.Command("go", "build", "-o", program, "./testdata/gogrow").CombinedOutput(); err != nil {
-		t.Fatalf("%v\n%s", err, out)
-	}
+	realkernel.NeedSession(t)
+	program := buildGo(t, "./testdata/gogrow", "-ldflags=")
 	const times = 500
 	data, _ := profiled(t, []string{
 		"-l", "go=func:main.growBegin%arg1..func:main.growEnd%arg2",
@@ -92,9 +100,13 @@ func TestSpansOfGrowingGoroutines(t *testing.T) {
 // all tells that each end has its begin.
 func all(d profile.Durations) bool { return d.Matched > 0 && d.Unmatched == 0 && d.Again == 0 }
 
+// none tells that no end can be matched, as begins and ends are in different threads.
+func none(d profile.Durations) bool { return d.Matched == 0 && d.Unmatched > 0 && d.Again > 0 }
+
 func apart(difference, most int64) bool { return -most <= difference && difference <= most }
 
-func checkSpans(t *testing.T, data *profile.Data, check func(profile.Durations) bool) {
+// checkSpans checks a run's latency of that number in each of its experiments, of which there must be two.
+func checkSpans(t *testing.T, data *profile.Data, latency int, check func(profile.Durations) bool) {
 	t.Helper()
 	whole := 0
 	for _, e := range data.Experiments {
@@ -102,9 +114,9 @@ func checkSpans(t *testing.T, data *profile.Data, check func(profile.Durations) 
 			continue
 		}
 		whole++
-		d := e.Latencies[0]
+		d := e.Latencies[latency]
 		if !check(d) {
-			t.Errorf("experiment %d: %+v; losses %v", e.Index, d, e.Losses)
+			t.Errorf("experiment %d: %s: %+v; losses %v", e.Index, data.Run.Latencies[latency].Name, d, e.Losses)
 		}
 	}
 	if whole < 2 {
@@ -129,7 +141,7 @@ func checkDurations(t *testing.T, experiment int, d profile.Durations) {
 // Two points in the same code are refused, as a compiler makes it of functions that are alike: the result would be
 // wrong in silence.
 func TestSameCodeForBothEnds(t *testing.T) {
-	realkernel.Need(t)
+	realkernel.NeedSession(t)
 	program := realkernel.Compile(t, "testdata/spans.c", "-DALIKE")
 	cmd := exec.Command(realkernel.Whatif(t), "run", "--quiet", "-o", filepath.Join(t.TempDir(), "p"),
 		"-l", "r=func:span_begin..func:span_end", "--", program, "same", "1")

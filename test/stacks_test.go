@@ -14,7 +14,7 @@ import (
 
 // The programs run for 0.6 s, again and again, and the last run is cut short.
 const (
-	runFor     = "1500ms"
+	runFor     = "900ms"
 	terminated = 128 + 15
 )
 

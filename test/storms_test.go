@@ -41,7 +41,7 @@ func startStorm(t *testing.T, program, kind string) *pulse {
 // Numbers of processes are used again at once, in turn by a process of the target and by another one: all visits of the
 // first are counted, and none of the others.
 func TestStormOfNumbers(t *testing.T) {
-	realkernel.Need(t)
+	realkernel.NeedSession(t)
 	p := startStorm(t, compileStorm(t), "numbers")
 	for range times(1, storms()) {
 		data := exactStorm(t, p, "-l", "never=func:begins%arg1..func:ends%arg1", strconv.Itoa(p.pid()))
@@ -83,7 +83,7 @@ func storms() int { return max(*attaches/4, 1) }
 // Processes execute programs anew, hundreds a second and by any of their threads, and go on with that while whatif
 // attaches and detaches.
 func TestStormOfExecs(t *testing.T) {
-	realkernel.Need(t)
+	realkernel.NeedSession(t)
 	program := compileStorm(t)
 	p := startStorm(t, program, "execs")
 	for range times(0, storms()) {
@@ -102,6 +102,7 @@ func TestStormOfExecs(t *testing.T) {
 // While one of a process's threads executes a program anew the first one has ended, and /proc calls the process a
 // zombie.
 func TestExecIsFound(t *testing.T) {
+	realkernel.NeedKernel(t)
 	p := startStorm(t, compileStorm(t), "execs")
 	p.rest(t) // they go on with that, and start no processes
 	of, err := target.FindRunning([]int{p.pid()})
@@ -290,10 +291,7 @@ func (s *stormy) profiled(t *testing.T, how string) *attaching {
 }
 
 // hasStopped tells whether an experiment has stopped a thread.
-func (a *attaching) hasStopped() bool {
-	text, err := os.ReadFile(a.file)
-	return err == nil && stopped.Match(text)
-}
+func (a *attaching) hasStopped() bool { return stopped.MatchString(a.written()) }
 
 var stopped = regexp.MustCompile(`"speedup":100.*"paused_ns":[1-9]`)
 
@@ -301,7 +299,7 @@ var manners = []string{"attach", "cgroup", "system"}
 
 // whatif is killed while processes come and go: nothing of it is left, and threads that were stopped are at full speed.
 func TestStormWhatifKilled(t *testing.T) {
-	realkernel.Need(t)
+	realkernel.NeedSession(t)
 	s := startStormy(t)
 	for _, how := range manners[times(2, 0):] {
 		var stopped, soon []float64
@@ -355,7 +353,7 @@ func TestStormTargetKilled(t *testing.T) {
 	if testing.Short() {
 		t.Skip("TestAttachKilled is the short one")
 	}
-	realkernel.Need(t)
+	realkernel.NeedSession(t)
 	for _, how := range manners[:2] {
 		t.Run(how, func(t *testing.T) {
 			s := startStormy(t)

@@ -82,7 +82,7 @@ func withoutClient(data *profile.Data, client time.Duration) float64 {
 // If a thread waits for an outsider in the line that is sped up, no thread has to be stopped: also where the outsider
 // wakes it from the core that it gets, which stood idle until then.
 func TestAnsweredFromTheSameCore(t *testing.T) {
-	realkernel.Need(t)
+	realkernel.NeedSession(t)
 	const source = "testdata/partner.c"
 	program := realkernel.Compile(t, source)
 	ours, other := socketPair(t)
@@ -93,7 +93,7 @@ func TestAnsweredFromTheSameCore(t *testing.T) {
 	}
 	other.Close()
 	line := fmt.Sprintf("partner.c:%d", realkernel.Line(t, source, "/* WAITS */"))
-	data, _ := profiledWith(t, ours, []string{"-p", "func:answered", "-t", line, "-s", "0,50", "-d", "2s"},
+	data, _ := profiledWith(t, ours, []string{"-p", "func:answered", "-t", line, "-s", "0,50", "-d", "1200ms"},
 		[]string{program, "asks"}, 143)
 	ours.Close()
 	if err := partner.Wait(); err != nil { // it ends when nobody can ask it any more

@@ -13,7 +13,7 @@ import (
 
 // A Go program without symbols and debug information has points, targets and lines all the same.
 func TestStrippedGo(t *testing.T) {
-	realkernel.NeedKernel(t)
+	realkernel.NeedBeside(t)
 	source, err := os.ReadFile("testdata/gostripped/main.go")
 	if err != nil {
 		t.Fatal(err)

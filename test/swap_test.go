@@ -12,12 +12,13 @@ import (
 
 // What is known of an address does not outlive the library that was there.
 func TestLibrarySwapped(t *testing.T) {
-	realkernel.Need(t)
+	realkernel.NeedSession(t)
 	const source = "testdata/swaplib.c"
 	first := realkernel.Compile(t, source, "-shared", "-fPIC", "-DFIRST")
 	second := realkernel.Compile(t, source, "-shared", "-fPIC")
+	program := realkernel.Compile(t, "testdata/swap.c", "-ldl")
 	data, said := profiled(t, []string{"-p", "func:visited"},
-		[]string{realkernel.Compile(t, "testdata/swap.c", "-ldl"), first, second}, 0)
+		[]string{program, first, second, "0.7"}, 0)
 	if said != "same 1\n" {
 		t.Skipf("the second library was loaded elsewhere: %q", said)
 	}
@@ -39,11 +40,13 @@ func TestLibrarySwapped(t *testing.T) {
 // A point and a target may be in a library that is loaded while the program runs. The user is told of one that never
 // comes.
 func TestLibraryLoadedLater(t *testing.T) {
-	realkernel.Need(t)
+	realkernel.NeedSession(t)
 	const source = "testdata/swaplib.c"
 	library := realkernel.Compile(t, source, "-shared", "-fPIC")
-	data, _ := profiled(t, []string{"-p", "func:work", "-t", "func:work", "-t", "func:nowhere", "-s", "0,50"},
-		[]string{realkernel.Compile(t, "testdata/swap.c", "-ldl"), library, library}, 0)
+	program := realkernel.Compile(t, "testdata/swap.c", "-ldl")
+	data, _ := profiled(t,
+		[]string{"-p", "func:work", "-t", "func:work", "-t", "func:nowhere", "-s", "0,50", "--experiment", "50ms"},
+		[]string{program, library, library, "0.6"}, 0)
 	sped, visits := 0, uint64(0)
 	for _, e := range data.Experiments {
 		if data.Units[e.Unit].Name == "work" && e.Speedup == 50 {

@@ -33,6 +33,9 @@ func TestTogether(t *testing.T) {
 		if len(tried) != 1 || tried[0].Unit.Kind != profile.Together || len(tried[0].Together) != 3 {
 			t.Fatalf("tried: %+v, want one combination", tried)
 		}
+		if len(tried[0].Effects) == 0 {
+			t.Fatalf("no gain of %+v", tried[0])
+		}
 		gain, _ := tried[0].Effects[0].At(100)
 		if _, part := tried[0].Effects[0].At(50); part {
 			t.Error("a part of a combination has a gain")
@@ -55,8 +58,13 @@ func TestExperimentsThere(t *testing.T) {
 		data, _ := profiled(t, flags, []string{program}, 143)
 		here := analyze.Analyze([]*profile.Data{data}, analyze.Options{})
 		there := analyze.Analyze([]*profile.Data{data.OnDevice()}, analyze.Options{})
-		if here.Baselines == 0 || there.Baselines == 0 || data.Run.Device == nil {
-			t.Fatalf("baselines here %d, there %d, device %+v", here.Baselines, there.Baselines, data.Run.Device)
+		for _, r := range []*analyze.Result{here, there} {
+			if r.Baselines == 0 || len(r.Points) == 0 || len(r.Targets) == 0 || len(r.Targets[0].Effects) == 0 {
+				t.Fatalf("%d baselines, %d points, targets %+v", r.Baselines, len(r.Points), r.Targets)
+			}
+		}
+		if data.Run.Device == nil {
+			t.Fatal("no device")
 		}
 		if s := data.Run.Device; s.CPU != 0 || s.Net != 0.5 || s.Disk != 0.5 || s.Clock != 0.5 {
 			t.Errorf("the standing speed-up is %+v", s)

@@ -15,7 +15,7 @@ import (
 
 // A second core brings four busy threads what it is predicted to bring.
 func TestSecondCore(t *testing.T) {
-	realkernel.Need(t)
+	realkernel.NeedSession(t)
 	if testing.Short() || runtime.NumCPU() < 2 {
 		t.Skip("a measurement of half a minute, on two cores at least: make test-whole")
 	}

@@ -12,15 +12,16 @@ import (
 // Where each execution is an experiment waiting can be sped up, too: a class of waiting, and a line that does nothing
 // but wait, which is found without being named.
 func TestWholeRunsWait(t *testing.T) {
-	realkernel.Need(t)
+	realkernel.NeedSession(t)
 	const source = "testdata/naps.c"
 	program := realkernel.Compile(t, source, "-O1")
 	line := fmt.Sprintf("naps.c:%d", realkernel.Line(t, source, "/* SLEEPS */"))
 	for _, c := range []struct {
-		flags []string
-		unit  string
-	}{{[]string{"-t", "wait:sleep"}, "wait:sleep"}, {nil, line}} {
-		data, _ := profiled(t, append(c.flags, "-s", "50", "--repeat", strconv.Itoa(times(12, 24))), []string{program}, 0)
+		flags  []string
+		unit   string
+		repeat int // of two executions one is a baseline
+	}{{[]string{"-t", "wait:sleep"}, "wait:sleep", times(6, 24)}, {nil, line, times(12, 24)}} {
+		data, _ := profiled(t, append(c.flags, "-s", "50", "--repeat", strconv.Itoa(c.repeat)), []string{program}, 0)
 		tried := 0
 		for _, e := range data.Experiments {
 			if e.IsBaseline() || data.Units[e.Unit].Name != c.unit {
@@ -41,7 +42,7 @@ func TestWholeRunsWait(t *testing.T) {
 // An execution is over when its last process has ended, not when that is noticed, at multiples of 50 ms.
 func TestWholeRunsEnd(t *testing.T) {
 	realkernel.NeedQuiet(t)
-	data, _ := profiled(t, []string{"--repeat", "4"}, []string{"sh", "-c", "sleep 0.302 &"}, 0)
+	data, _ := profiled(t, []string{"--repeat", "3"}, []string{"sh", "-c", "sleep 0.302 &"}, 0)
 	shortest := time.Hour
 	for _, e := range data.Experiments {
 		shortest = min(shortest, time.Duration(e.RealNS))
@@ -54,10 +55,15 @@ func TestWholeRunsEnd(t *testing.T) {
 
 // What happens in a warm-up is in no experiment.
 func TestWarmup(t *testing.T) {
-	realkernel.Need(t)
+	realkernel.NeedSession(t)
 	program := realkernel.Compile(t, "testdata/backoff.c", "-O1")
-	data, _ := profiled(t, []string{"-p", "func:done", "--warmup", "1500ms", "--experiment", "50ms", "-d", "2500ms"},
+	const warmup = 800 * time.Millisecond
+	data, _ := profiled(t,
+		[]string{"-p", "func:done", "--warmup", warmup.String(), "--experiment", "50ms", "-d", "1400ms"},
 		[]string{program}, 143)
+	if len(data.Experiments) == 0 {
+		t.Fatal("no experiment")
+	}
 	first := data.Experiments[0]
 	var waited int64
 	for _, ns := range first.WaitedNS {
@@ -65,7 +71,7 @@ func TestWarmup(t *testing.T) {
 	}
 	// Two threads either compute or wait.
 	all := time.Duration(first.Samples)*time.Duration(data.Run.PeriodNS) + time.Duration(waited)
-	if all > 1500*time.Millisecond {
+	if all > warmup {
 		t.Errorf("an experiment of %v has %d samples and waits of %v", time.Duration(first.RealNS), first.Samples,
 			time.Duration(waited))
 	}

@@ -59,7 +59,7 @@ static void rest(void) {
     return;
   __atomic_add_fetch(&shared->resting, 1, __ATOMIC_ACQ_REL);
   while (__atomic_load_n(&shared->rest, __ATOMIC_ACQUIRE)) {
-    work(100000 / shared->threads); /* for ticks to meet the process: only then whatif looks at it */
+    work(300000 / shared->threads); /* for ticks to meet the process: only then whatif looks at it */
     nanosleep(&some, NULL);
   }
   __atomic_sub_fetch(&shared->resting, 1, __ATOMIC_ACQ_REL);

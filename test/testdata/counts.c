@@ -1,7 +1,9 @@
 /*
  * Programs that count their own visits exactly, in memory that all their processes share.
  *
- *     counts HOW N     prints "visits V" when no thread is left that may visit
+ *     counts HOW N ...     prints "visits V" when no thread is left that may visit
+ *
+ * One after the other; orphans can only come last.
  *
  * A visit is a call of visited(), a system call getppid, and a passage of the tracepoint timer:itimer_state.
  */
@@ -188,30 +190,32 @@ static void share(int again) {
 }
 
 int main(int argc, char **argv) {
-  if (argc != 3)
+  if (argc < 3 || argc % 2 == 0)
     return 2;
-  const char *how = argv[1];
-  long n = atol(argv[2]);
   self = "/proc/self/exe";
-  share(strcmp(how, "again") == 0);
-  if (strcmp(how, "again") == 0) {
+  share(strcmp(argv[1], "again") == 0);
+  if (strcmp(argv[1], "again") == 0) {
     some(100);
     return 0;
   }
-  if (strcmp(how, "threads") == 0)
-    threads(n);
-  else if (strcmp(how, "longthreads") == 0)
-    longthreads(n);
-  else if (strcmp(how, "forks") == 0)
-    forks(n);
-  else if (strcmp(how, "brief") == 0)
-    brief(n);
-  else if (strcmp(how, "execs") == 0 || strcmp(how, "vforks") == 0)
-    execs(n, how[0] == 'v');
-  else if (strcmp(how, "orphans") == 0)
-    orphans(n);
-  else
-    return 2;
+  for (int i = 1; i < argc; i += 2) {
+    const char *how = argv[i];
+    long n = atol(argv[i + 1]);
+    if (strcmp(how, "threads") == 0)
+      threads(n);
+    else if (strcmp(how, "longthreads") == 0)
+      longthreads(n);
+    else if (strcmp(how, "forks") == 0)
+      forks(n);
+    else if (strcmp(how, "brief") == 0)
+      brief(n);
+    else if (strcmp(how, "execs") == 0 || strcmp(how, "vforks") == 0)
+      execs(n, how[0] == 'v');
+    else if (strcmp(how, "orphans") == 0)
+      orphans(n);
+    else
+      return 2;
+  }
   report();
   return 0;
 }

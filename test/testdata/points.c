@@ -1,7 +1,10 @@
 /*
  * Progress points in the source where they are hard to count.
  *
- *     points HOW [LIBRARY...]
+ *     points HOW... [LIBRARY...]
+ *
+ * One after the other. With exec the program goes on as another one, and libraries takes what comes
+ * after it: both can only come last.
  */
 #define _GNU_SOURCE
 #include <dlfcn.h>
@@ -101,6 +104,7 @@ static void busy_forks(void) {
   for (int i = 0; i < 2; i++)
     pthread_join(t[i], NULL);
   printf("visits %ld\n", n[0] + n[1] + children);
+  fflush(stdout);
 }
 
 /* Loads libraries together. Each visits 250 times before whatif has had time to look at it, and 250 times after. */
@@ -142,20 +146,23 @@ static void split(void) {
 }
 
 int main(int argc, char **argv) {
-  const char *how = argc > 1 ? argv[1] : "";
-  if (strcmp(how, "killed") == 0)
-    killed(20);
-  else if (strcmp(how, "exec") == 0)
-    threads_exec();
-  else if (strcmp(how, "rest") == 0)
-    visits(100);
-  else if (strcmp(how, "busyforks") == 0)
-    busy_forks();
-  else if (strcmp(how, "libraries") == 0)
-    libraries(argv + 2);
-  else if (strcmp(how, "split") == 0)
-    split();
-  else
-    return 2;
-  return 0;
+  for (int i = 1; i < argc; i++) {
+    const char *how = argv[i];
+    if (strcmp(how, "killed") == 0)
+      killed(20);
+    else if (strcmp(how, "exec") == 0)
+      threads_exec();
+    else if (strcmp(how, "rest") == 0)
+      visits(100);
+    else if (strcmp(how, "busyforks") == 0)
+      busy_forks();
+    else if (strcmp(how, "libraries") == 0) {
+      libraries(argv + i + 1);
+      return 0;
+    } else if (strcmp(how, "split") == 0)
+      split();
+    else
+      return 2;
+  }
+  return argc < 2;
 }

@@ -36,7 +36,7 @@ __attribute__((noinline)) static unsigned long thrice(long n) {
 
 static void *turns(void *none) {
   long begin = now();
-  while (now() - begin < 1500000000L) {
+  while (now() - begin < 700000000L) {
     long from = now();
     once(10000);
     thrice(10000);

@@ -75,7 +75,7 @@ static void rest(void) {
     return;
   __atomic_add_fetch(&shared->resting, 1, __ATOMIC_ACQ_REL);
   while (asked_to_rest()) {
-    work(50000); /* for ticks to meet the process: only then whatif looks at it */
+    work(250000); /* for ticks to meet the process: only then whatif looks at it */
     nanosleep(&some, NULL);
   }
   __atomic_sub_fetch(&shared->resting, 1, __ATOMIC_ACQ_REL);

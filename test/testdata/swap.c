@@ -1,4 +1,7 @@
-/* swap A B: computes in library A, unloads it, then computes for longer in B, of the same size, at the same address. */
+/*
+ * swap A B SECONDS: computes in library A for so long, unloads it, then computes for three times as
+ * long in B, of the same size, at the same address.
+ */
 #include <dlfcn.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -28,6 +31,10 @@ static void *run(const char *library, double seconds) {
 }
 
 int main(int argc, char **argv) {
-  printf("same %d\n", argc == 3 && run(argv[1], 1) == run(argv[2], 3));
+  if (argc != 4)
+    return 2;
+  double seconds = atof(argv[3]);
+  void *first = run(argv[1], seconds), *second = run(argv[2], 3 * seconds);
+  printf("same %d\n", first == second);
   return 0;
 }

@@ -25,7 +25,8 @@ func main() {
 	runtime.GOMAXPROCS(2)
 	items := make(chan int)
 	go take(items)
-	for end := time.Now().Add(1500 * time.Millisecond); time.Now().Before(end); items <- 1 {
+	for range 600 {
 		work(time.Now().Add(2 * time.Millisecond))
+		items <- 1
 	}
 }

@@ -18,7 +18,7 @@ func main() {
 			back <- 1
 		}
 	}()
-	for end := time.Now().Add(3 * time.Second); time.Now().Before(end); done() {
+	for end := time.Now().Add(2 * time.Second); time.Now().Before(end); done() {
 		for range 5000 {
 			there <- 1
 			<-back

@@ -24,7 +24,7 @@ func main() {
 			}
 		})
 	}
-	until := time.Now().Add(1800 * time.Millisecond)
+	until := time.Now().Add(1200 * time.Millisecond)
 	for range 4 {
 		all.Go(func() {
 			for time.Now().Before(until) {

@@ -15,7 +15,7 @@ func spanEnd(id *int) { *id-- }
 
 func main() {
 	var all sync.WaitGroup
-	until := time.Now().Add(1500 * time.Millisecond)
+	until := time.Now().Add(1200 * time.Millisecond)
 	for range 20 {
 		all.Go(func() {
 			id := 0

@@ -1,7 +1,5 @@
-// Gostripped works in rounds for a second. Each round ends in done.
+// Gostripped works in rounds, for some half a second on an idle machine. Each round ends in done.
 package main
-
-import "time"
 
 var odd uint64 = 0x9e3779b97f4a7c15
 
@@ -24,7 +22,7 @@ var rounds int
 
 func main() {
 	x := uint64(0)
-	for start := time.Now(); time.Since(start) < time.Second; {
+	for range 2500 {
 		x += work(60_000)
 		done()
 	}
