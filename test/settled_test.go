@@ -17,8 +17,8 @@ import (
 	"whatif/internal/testing/realkernel"
 )
 
-// freedOnce is a log. When it is told that experiments have ended it waits until nothing is left in the kernel, and ends
-// the test's turn.
+// freedOnce is a log. When it is told that experiments have ended it waits until nothing is left in the kernel, and
+// ends the test's turn.
 type freedOnce struct {
 	slog.Handler // of the rest
 	said         chan string

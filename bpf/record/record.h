@@ -34,8 +34,8 @@ enum record_kind {
 	RECORD_STACK, /* place, at object (address) and stack pointer; frames follow */
 	RECORD_FILE,  /* file number extra is the place that follows */
 	/*
-	 * a stack led to a page without a table, or to code without a rule: the place that follows; of a
-	 * bytecode address is that of the method
+	 * a stack led to a page without a table, or to code without a rule: the place that
+	 * follows; of a bytecode address is that of the method
 	 */
 	RECORD_TABLE,
 	RECORD_KINDS = 16, /* room for so many */
@@ -107,9 +107,9 @@ struct record_place {
 
 /*
  * A frame is the number of a file, from FRAME_FILE on, and an offset in it. File 0: an address in
- * no file. The code that a process has made in memory of no file counts as a file: its place has the
- * device GENERATED, inode is the number of the address space, and offset is the address. So does
- * what a Java VM interprets, with the device BYTECODE, and the bytecode's address.
+ * no file. The code that a process has made in memory of no file counts as a file: its place has
+ * the device GENERATED, inode is the number of the address space, and offset is the address. So
+ * does what a Java VM interprets, with the device BYTECODE, and the bytecode's address.
  */
 #define FRAME_FILE 48
 #define FILE_VDSO 0xffffu

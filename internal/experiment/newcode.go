@@ -24,8 +24,8 @@ const (
 	longestNew = 3 * time.Second
 )
 
-// watchNewCode watches a run. Where nothing is sped up nothing is delayed too little. A whole execution has its new code
-// each time, so nothing would be left.
+// watchNewCode watches a run. Where nothing is sped up nothing is delayed too little. A whole execution has its new
+// code each time, so nothing would be left.
 func watchNewCode(cfg *Config, wholeRuns bool) *newCode {
 	n := &newCode{allowed: longestNew}
 	switch {

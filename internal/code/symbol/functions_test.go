@@ -31,7 +31,9 @@ func TestResolvers(t *testing.T) {
 // TestHasSymbol: only the whole symbol is meant.
 func TestHasSymbol(t *testing.T) {
 	b := open(t, build(t, "resolver.c", "gcc", "-O0", "-g"))
-	for name, want := range map[string]bool{"total_plain": true, "main": true, "total_plai": false, "total_plain2": false, "": false} {
+	for name, want := range map[string]bool{
+		"total_plain": true, "main": true, "total_plai": false, "total_plain2": false, "": false,
+	} {
 		if got := b.HasSymbol(name); got != want {
 			t.Errorf("%q: %v", name, got)
 		}

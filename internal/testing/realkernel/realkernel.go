@@ -84,9 +84,9 @@ func Need(t testing.TB) {
 	hold(t, Turn)
 }
 
-// NeedSession is Need for a test that profiles with [Whatif] only. Its turn begins when the test, or a subtest, asks for
-// Whatif, and ends with that test or subtest: what is compiled and started before takes no other test's time. Subtests
-// that ask for Whatif must not run in parallel.
+// NeedSession is Need for a test that profiles with [Whatif] only. Its turn begins when the test, or a subtest, asks
+// for Whatif, and ends with that test or subtest: what is compiled and started before takes no other test's time.
+// Subtests that ask for Whatif must not run in parallel.
 func NeedSession(t testing.TB) {
 	t.Helper()
 	NeedKernel(t)

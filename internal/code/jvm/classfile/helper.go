@@ -48,75 +48,38 @@ func Helper(name string, addresses []uint64) []byte {
 		field      = "U"
 		descriptor = "L" + unsafe + ";"
 	)
-	w := newWriter(1)
-	this, object := w.class(name), w.class("java/lang/Object")
-	code := w.text("Code")
-	ref := w.pair(tagFieldref, this, w.pair(tagNameAndType, w.text(field), w.text(descriptor)))
-	get := w.method(unsafe, "getUnsafe", "()"+descriptor)
-	add := w.method(unsafe, "getAndAddLong", "(Ljava/lang/Object;JJ)J")
-	read := w.method(unsafe, "getInt", "(Ljava/lang/Object;J)I")
-	frames := w.text("StackMapTable")
+	h := &helper{writer: newWriter(1)}
+	this, object := h.class(name), h.class("java/lang/Object")
+	h.code, h.frames = h.text("Code"), h.text("StackMapTable")
+	ref := h.pair(tagFieldref, this, h.pair(tagNameAndType, h.text(field), h.text(descriptor)))
+	get := h.method(unsafe, "getUnsafe", "()"+descriptor)
+	add := h.method(unsafe, "getAndAddLong", "(Ljava/lang/Object;JJ)J")
+	read := h.method(unsafe, "getInt", "(Ljava/lang/Object;J)I")
 
-	var methods []byte
-	// target is where the method jumps to, at which it has nothing on its stack; 0: it does not jump.
-	method := func(name string, stack int, body []byte, target int) {
-		methods = append2(methods, accPublic|accStatic)
-		methods = append2(methods, w.text(name))
-		methods = append2(methods, w.text("()V"))
-		methods = append2(methods, 1)
-		methods = append2(methods, code)
-		const table = 9 // bytes of the attribute for the verifier
-		size := 12 + len(body)
-		if target > 0 {
-			size += table
-		}
-		methods = append4(methods, size)
-		methods = append2(methods, stack)
-		methods = append2(methods, 0)
-		methods = append4(methods, len(body))
-		methods = append(methods, body...)
-		methods = append2(methods, 0) // no exceptions
-		if target == 0 {
-			methods = append2(methods, 0)
-			return
-		}
-		methods = append2(append2(methods, 1), frames)
-		methods = append2(append4(methods, table-6), 1)
-		methods = append(methods, byte(target)) // same_frame
-	}
-	native := func(name string) {
-		for _, n := range []int{accPublic | accStatic | accNative, w.text(name), w.text("(J)V"), 0} {
-			methods = append2(methods, n)
-		}
-	}
-	two := func(n int) (byte, byte) { return byte(n >> 8), byte(n) }
 	getHigh, getLow := two(get)
 	refHigh, refLow := two(ref)
-	method("<clinit>", 1, []byte{opINVOKESTATIC, getHigh, getLow, opPUTSTATIC, refHigh, refLow, opRETURN}, 0)
+	h.write("<clinit>", 1, []byte{opINVOKESTATIC, getHigh, getLow, opPUTSTATIC, refHigh, refLow, opRETURN}, 0)
 	addHigh, addLow := two(add)
 	readHigh, readLow := two(read)
-	long := func(n uint64) (byte, byte) {
-		return two(w.add(append4(append4([]byte{tagLong}, int(n>>32)), int(n&0xffffffff))))
-	}
 	for i, address := range addresses {
-		high, low := long(address)
-		nextHigh, nextLow := long(address + 8)
-		timedHigh, timedLow := two(w.method(name, TimedMethod(i), "(J)V"))
+		high, low := h.long(address)
+		nextHigh, nextLow := h.long(address + 8)
+		timedHigh, timedLow := two(h.method(name, TimedMethod(i), "(J)V"))
 		body := []byte{
 			opGETSTATIC, refHigh, refLow, opACONSTNULL, opLDC2W, high, low, opLCONST1,
 			opINVOKEVIRTUAL, addHigh, addLow, opPOP2,
 			opGETSTATIC, refHigh, refLow, opACONSTNULL, opLDC2W, nextHigh, nextLow, opINVOKEVIRTUAL, readHigh, readLow,
 			opIFEQ, 0, 7, opLCONST0, opINVOKESTATIC, timedHigh, timedLow, opRETURN,
 		}
-		method(HelperMethod(i), 5, body, len(body)-1)
-		native(TimedMethod(i))
+		h.write(HelperMethod(i), 5, body, len(body)-1)
+		h.writeNative(TimedMethod(i))
 	}
 
 	out := append4(nil, magic)
 	out = append2(append2(out, 0), java8)
-	fieldName, fieldType := w.text(field), w.text(descriptor)
-	out = append2(out, w.next)
-	out = append(out, w.bytes...)
+	fieldName, fieldType := h.text(field), h.text(descriptor)
+	out = append2(out, h.next)
+	out = append(out, h.bytes...)
 	for _, n := range []int{accPublic | accFinal | accSuper, this, object, 0} {
 		out = append2(out, n)
 	}
@@ -124,6 +87,51 @@ func Helper(name string, addresses []uint64) []byte {
 		out = append2(out, n)
 	}
 	out = append2(out, 1+2*len(addresses))
-	out = append(out, methods...)
+	out = append(out, h.methods...)
 	return append2(out, 0)
 }
+
+// helper is a class of which the methods are being written.
+type helper struct {
+	*writer
+	methods      []byte
+	code, frames int // the names of attributes
+}
+
+// write adds a static method without parameters. target is where it jumps to, at which it has nothing on its stack; 0:
+// it does not jump.
+func (h *helper) write(name string, stack int, body []byte, target int) {
+	const table = 9 // bytes of the attribute for the verifier
+	size := 12 + len(body)
+	if target > 0 {
+		size += table
+	}
+	for _, n := range []int{accPublic | accStatic, h.text(name), h.text("()V"), 1, h.code} {
+		h.methods = append2(h.methods, n)
+	}
+	h.methods = append4(h.methods, size)
+	h.methods = append2(append2(h.methods, stack), 0)
+	h.methods = append(append4(h.methods, len(body)), body...)
+	h.methods = append2(h.methods, 0) // no exceptions
+	if target == 0 {
+		h.methods = append2(h.methods, 0)
+		return
+	}
+	h.methods = append2(append2(h.methods, 1), h.frames)
+	h.methods = append2(append4(h.methods, table-6), 1)
+	h.methods = append(h.methods, byte(target)) // same_frame
+}
+
+// writeNative adds a static native method that takes a long.
+func (h *helper) writeNative(name string) {
+	for _, n := range []int{accPublic | accStatic | accNative, h.text(name), h.text("(J)V"), 0} {
+		h.methods = append2(h.methods, n)
+	}
+}
+
+// long gives the place of a number among the constants.
+func (h *helper) long(n uint64) (high, low byte) {
+	return two(h.add(append4(append4([]byte{tagLong}, int(n>>32)), int(n&0xffffffff))))
+}
+
+func two(n int) (high, low byte) { return byte(n >> 8), byte(n) }
