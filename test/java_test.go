@@ -82,8 +82,8 @@ func TestJava(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, name := range left {
-		if fi, err := os.Lstat(name); err != nil || !fi.Mode().IsRegular() {
-			continue // another test's: to open a pipe would wait
+		if fi, err := os.Lstat(name); err != nil || !fi.Mode().IsRegular() || fi.Size() > 64<<20 {
+			continue // another test's: a pipe, or a hole of a terabyte
 		}
 		if text, err := os.ReadFile(name); err == nil && strings.Contains(string(text), "Toy.longWork") {
 			t.Errorf("%s is left", name)
