@@ -199,8 +199,8 @@ func (sh *shell) writeTo(name string, write func(io.Writer) error) error {
 // keepProfile returns an error if the file is a profile: what is measured cannot be had again, and whoever names a
 // profile for the report's file has mistyped.
 func keepProfile(name string) error {
-	if !profile.Is(name) {
-		return nil
+	if fi, err := os.Lstat(name); err != nil || !fi.Mode().IsRegular() || !profile.Is(name) {
+		return nil // a link is refused when the report is written
 	}
 	return hint.New(errors.New("it is a profile, which the report would replace"),
 		"choose another file, or delete the profile if nobody needs it")
