@@ -194,7 +194,7 @@ func TestJavaWithoutAgent(t *testing.T) {
 		} else {
 			program = append(program, w[1:]...)
 		}
-		d, out := profiled(t, flags, append(program, "-cp", classes, "Toy", "2", "0"), 0)
+		d, out := profiled(t, flags, append(program, "-cp", classes, "Toy", "3", "0"), 0)
 		if !regexp.MustCompile(`^rounds \d+\n$`).MatchString(out) {
 			t.Errorf("%v: the program printed %q", w, out)
 		}
