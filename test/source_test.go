@@ -235,7 +235,7 @@ func TestLatencyOfCozProgram(t *testing.T) {
 	realkernel.NeedQuiet(t)
 	program := realkernel.Compile(t, "testdata/spans.c", "-DCOZ")
 	for _, flags := range [][]string{nil, {"-l", "r"}} {
-		data, said := profiled(t, append(flags, "-s", "0", "--period", "1ms"), []string{program, "paced", pacedFor()}, 0)
+		data, said := profiled(t, append(flags, "-s", "0", "--period", "1ms"), []string{program, "paced", "2"}, 0)
 		for i := range data.Run.Latencies {
 			data.Run.Latencies[i].Found = true
 		}

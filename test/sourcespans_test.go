@@ -44,17 +44,8 @@ func TestSourceSpans(t *testing.T) {
 func TestSourcePairs(t *testing.T) {
 	realkernel.NeedQuiet(t)
 	program := realkernel.Compile(t, "testdata/spans.c", "-O2", "-DIN_SOURCE", header(t))
-	data, said := profiled(t, []string{"-s", "0", "--period", "1ms"}, []string{program, "paced", pacedFor()}, 0)
+	data, said := profiled(t, []string{"-s", "0", "--period", "1ms"}, []string{program, "paced", "2"}, 0)
 	checkPaced(t, data, said)
-}
-
-// pacedFor is for how many seconds testdata/spans.c makes requests where their mean length is measured: some hundred in
-// each of three threads.
-func pacedFor() string {
-	if testing.Short() {
-		return "1.2"
-	}
-	return "2"
 }
 
 // checkPaced compares a run without speed-ups with what the program said.
