@@ -377,15 +377,15 @@ func (in *input) countedSamples() (n int64) {
 // warning. Only those in experiments that count matter: elsewhere nothing was delayed for them.
 func (in *input) stackWarnings(res *Result, losses map[string]int64, samples int64) {
 	const manyEarly = 2 // percent
-	percent := func(lost int64) float64 { return 100 * float64(lost) / float64(max(samples, lost, 1)) }
+	percent := func(lost, of int64) float64 { return 100 * float64(lost) / float64(max(of, lost, 1)) }
 	if n := losses[profile.LossStack]; n > 0 {
 		res.warningsAbout(n, samples).Add("stacks", "of %s of the samples the callers could not be found: %s %d",
-			percentText(percent(n)), profile.LossStack, n)
+			percentText(percent(n, samples)), profile.LossStack, n)
 	}
 	early, of := in.earlySamples()
 	delete(losses, profile.LossTable)
 	delete(losses, profile.LossPlace)
-	if x := 100 * float64(total(early)) / float64(max(of, int64(total(early)), 1)); x > manyEarly {
+	if x := percent(int64(total(early)), of); x > manyEarly {
 		res.Warnings.Add("early-stacks", "%s of the samples came too early to be given to any code: %s; "+
 			"a longer run has fewer", percentText(x), list(early))
 	}

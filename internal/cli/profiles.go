@@ -84,7 +84,7 @@ func different(runs []*profile.Data, of func(profile.Run) string) (all []string)
 	return all
 }
 
-// networkAndDisk says whose network and disk a run had.
+// networkAndDisk says of which machine a run had the network and the disk.
 func networkAndDisk(run profile.Run) string {
 	if run.Knobs == nil {
 		return "its own"

@@ -132,6 +132,10 @@ func factorOf(c Class, host, device *Device) (f Factor, why string) {
 	return f, ""
 }
 
+func hasOf(d *Device, c Class) bool {
+	return slices.ContainsFunc(d.Measures, func(m Measure) bool { return m.Class() == c })
+}
+
 // missing says why there is no ratio of a class.
 func missing(c Class, host, device *Device) string {
 	switch {

@@ -41,10 +41,6 @@ func Knobs(host, device *Device) (*profile.Knobs, error) {
 	return k, nil
 }
 
-func hasOf(d *Device, c Class) bool {
-	return slices.ContainsFunc(d.Measures, func(m Measure) bool { return m.Class() == c })
-}
-
 // limit is the value, on the device, of the first of some measures that is known there; 0 if the device is not slower.
 func limit(host, device *Device, names ...string) float64 {
 	m, slower := slowerMeasure(host, device, names...)
@@ -91,10 +87,7 @@ func roundTrip(host, device *Device) time.Duration {
 	if !slower {
 		return 0
 	}
-	here, known := host.Measure("net.loopback.rtt") // the network that the program really has
-	if !known {
-		here.Value = 0
-	}
+	here, _ := host.Measure("net.loopback.rtt") // of the network that the program really has; 0: not known
 	return time.Duration(math.Round((m.Value - here.Value) * 1e9))
 }
 

@@ -23,7 +23,7 @@ import (
 )
 
 // generated is the code that processes of the target make while they run, as far as their runtimes write it down in a
-// perf-PID.map or a jitdump, or an agent tells of it. The kernel side's questions about it are for answer.
+// perf-PID.map or a jitdump, or an agent tells of it. answer takes the kernel side's questions about it.
 type generated struct {
 	kernel  codeKernel
 	log     *slog.Logger

@@ -72,10 +72,12 @@ func (g *generated) javaOf(process int) *javaVM {
 	return nil
 }
 
-// isAwaited tells whether the VM's agent is about to tell of its code. Until then nothing is said of code without a
-// name: it would be nobody's, and experiments would delay too little for it.
+// isAwaited tells whether the VM's agent is about to tell of its code. Until then the kernel side gets no answer about
+// code without a name: the code would belong to no unit, and experiments would delay too little for it. A VM that does
+// not answer is given up after startsWithin, or the samples at its code would be lost for the whole run.
 func (j *javaVM) isAwaited() bool {
-	return j.asksFirst && !j.noAgent && !j.refused && (j.agent == nil || !j.agent.toldAll)
+	late := !j.first.IsZero() && time.Since(j.first) > startsWithin
+	return j.asksFirst && !late && !j.noAgent && !j.refused && (j.agent == nil || !j.agent.toldAll)
 }
 
 // followJava asks a VM for its code, and takes in what it has told; changed reports whether the table may have changed.

@@ -71,7 +71,7 @@ func openRunning(all []target.Running) []probes.Program {
 }
 
 // mostBinaries bounds the binaries that are open. Each takes a descriptor and a mapping, and a process can make and map
-// as many files as it likes. A machine has some thousands.
+// as many files as it likes. All programs of a machine together have some thousands.
 var mostBinaries = sync.OnceValue(func() int {
 	const most = 8192
 	var l unix.Rlimit

@@ -8,8 +8,8 @@ import (
 	live "whatif/internal/recorder"
 )
 
-// recordedCode knows the code that processes make while they are recorded. What a place is has to be known at the end
-// only; but the code there may be gone by then, so each answer is kept.
+// recordedCode knows the code that processes make while they are recorded. The frames of a place are needed at the end
+// only. The code there may be gone by then, so each answer is kept.
 type recordedCode struct {
 	made   *generated
 	mu     sync.Mutex // guards what follows, and made

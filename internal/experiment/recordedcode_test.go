@@ -3,6 +3,7 @@ package experiment
 import (
 	"log/slog"
 	"testing"
+	"time"
 
 	"whatif/internal/code/jit"
 	"whatif/internal/code/unwind"
@@ -56,6 +57,7 @@ func TestUntold(t *testing.T) {
 		"it refuses":        func(j *javaVM) { j.refused = true },
 		"methods only":      func(j *javaVM) { j.noAgent = true },
 		"the agent is done": func(j *javaVM) { j.agent = &javaAgent{toldAll: true} },
+		"it is silent":      func(j *javaVM) { j.first = time.Now().Add(-2 * startsWithin) },
 	} {
 		j := &javaVM{asksFirst: true}
 		m := &maker{java: j, answers: make(map[ledger.Place]madeAnswer)}

@@ -53,7 +53,9 @@ func limitDiskOf(in cgroups, dir string, k *profile.Knobs) (*group, error) {
 	}
 	sweep(above)
 	g := &group{filepath.Join(above, groupName+strconv.Itoa(os.Getpid())), filepath.Join(own, procs), disk, limits}
-	if err := os.Mkdir(g.dir, 0o755); err != nil {
+	if err := os.Mkdir(g.dir, 0o755); errors.Is(err, fs.ErrExist) {
+		return nil, hint.New(err, "end the processes that are in this cgroup, and remove it with rmdir")
+	} else if err != nil {
 		return nil, hint.New(err, needsRoot)
 	}
 	for _, l := range limits {
@@ -123,7 +125,8 @@ func blkio(k *profile.Knobs) (all []setting) {
 		file  string
 		limit float64
 	}{
-		{"read_iops", k.ReadOps}, {"write_iops", k.WriteOps}, {"read_bps", k.ReadBytes}, {"write_bps", k.WriteBytes},
+		{"read_iops", operations(k.ReadOps)}, {"write_iops", operations(k.WriteOps)}, {"read_bps", k.ReadBytes},
+		{"write_bps", k.WriteBytes},
 	} {
 		if l.limit > 0 {
 			all = append(all, setting{"blkio.throttle." + l.file + "_device", whole(l.limit), "0"})
@@ -137,7 +140,8 @@ func ioMax(k *profile.Knobs) []setting {
 	for _, l := range []struct {
 		key   string
 		limit float64
-	}{{"riops", k.ReadOps}, {"wiops", k.WriteOps}, {"rbps", k.ReadBytes}, {"wbps", k.WriteBytes}} {
+	}{{"riops", operations(k.ReadOps)}, {"wiops", operations(k.WriteOps)}, {"rbps", k.ReadBytes},
+		{"wbps", k.WriteBytes}} {
 		if l.limit > 0 {
 			words, none = append(words, l.key+"="+whole(l.limit)), append(none, l.key+"=max")
 		}
@@ -145,9 +149,12 @@ func ioMax(k *profile.Knobs) []setting {
 	return []setting{{"io.max", strings.Join(words, " "), strings.Join(none, " ")}}
 }
 
-// whole is a limit as the kernel takes it: not 0, which is none, and operations have 32 bits.
+// operations is a limit of operations that the kernel can take: it has 32 bits for these, and 64 for bytes.
+func operations(limit float64) float64 { return min(limit, math.MaxUint32) }
+
+// whole is a limit as the kernel takes it: not 0, which is none.
 func whole(limit float64) string {
-	return strconv.FormatFloat(math.Round(min(max(1, limit), math.MaxUint32)), 'f', 0, 64)
+	return strconv.FormatFloat(math.Round(min(max(1, limit), 1<<62)), 'f', 0, 64)
 }
 
 // remove takes the limit away: what is left in the group goes back to the cgroup that it came from.
@@ -167,17 +174,13 @@ func (g *group) remove() error {
 			}
 		}
 		// Processes that were being made, or are ending, are there a moment longer.
-		if err = errors.Join(err, os.Remove(g.dir)); err == nil || time.Since(begin) > within {
-			return undoing(err)
+		if err = errors.Join(err, os.Remove(g.dir)); err == nil {
+			return nil
+		}
+		if time.Since(begin) > within {
+			return fmt.Errorf("removing the limit of the disk: %w", err)
 		}
 	}
-}
-
-func undoing(err error) error {
-	if err != nil {
-		return fmt.Errorf("removing the limit of the disk: %w", err)
-	}
-	return nil
 }
 
 // sweep removes empty groups the keepers of which are gone.

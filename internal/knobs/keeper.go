@@ -41,7 +41,7 @@ func keep(in io.Reader, out io.WriteCloser) error {
 	}
 	var o order
 	if err := json.NewDecoder(in).Decode(&o); err != nil {
-		return err // whatif has died
+		return err // whatif has ended
 	}
 	k, err := build(o)
 	a := answer{}
@@ -68,7 +68,7 @@ func keep(in io.Reader, out io.WriteCloser) error {
 	return err
 }
 
-// closeInherited closes files that whatif got from its own parent, such as a pipe, whose reader waits for its end.
+// closeInherited closes files that whatif got from its own parent: the reader of a pipe waits until all have closed it.
 func closeInherited() {
 	entries, err := os.ReadDir("/proc/self/fd")
 	if err != nil {

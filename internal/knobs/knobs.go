@@ -11,7 +11,7 @@
 // removes the namespace with its last process. If the keeper is killed as well, an empty cgroup may stay behind; the
 // next keeper removes it.
 //
-// The normal sequence: Main is the first call of main; Set; programs are started with Place.Target; Place.Close.
+// The normal sequence: Main is an early call of main; Set; programs are started with Place.Target; Place.Close.
 package knobs
 
 import (
@@ -111,7 +111,7 @@ func set(o order) (*Place, error) {
 	return p, nil
 }
 
-// ignored passes over the status of a keeper, which has said what was wrong.
+// ignored passes over the status of a keeper: its answer has said what was wrong.
 func ignored(err error) error {
 	if _, ended := errors.AsType[*exec.ExitError](err); ended {
 		return nil
@@ -128,12 +128,12 @@ func (p *Place) Close() error {
 	p.hold.Close() // the keeper only waits for that
 	var a answer
 	err := p.answers.Decode(&a)
+	go p.keeper.Wait() // for as long as the program has processes in the network
 	if err == nil {
 		err = a.err()
 	}
 	if err != nil {
 		return fmt.Errorf("undoing the network and disk of another machine: %w", err)
 	}
-	go p.keeper.Wait() // for as long as the program has processes in the network
 	return nil
 }

@@ -54,9 +54,10 @@ func TestListening(t *testing.T) {
 
 // TestCgroups: where the group is, and what limits it, in both versions.
 func TestCgroups(t *testing.T) {
-	const blkioLines = "blkio.throttle.read_iops_device 300, blkio.throttle.read_bps_device 1, " +
-		"blkio.throttle.write_bps_device 4294967295"
-	k := &profile.Knobs{ReadOps: 300.4, WriteBytes: 1e12, ReadBytes: 0.1}
+	const blkioLines = "blkio.throttle.read_iops_device 300, blkio.throttle.write_iops_device 4294967295, " +
+		"blkio.throttle.read_bps_device 1, " +
+		"blkio.throttle.write_bps_device 1000000000000"
+	k := &profile.Knobs{ReadOps: 300.4, WriteOps: 1e12, WriteBytes: 1e12, ReadBytes: 0.1}
 	files := func(t *testing.T, all map[string]string) string {
 		root := t.TempDir()
 		for name, text := range all {
@@ -80,9 +81,9 @@ func TestCgroups(t *testing.T) {
 			blkioLines},
 		"version 2": {map[string]string{"cgroup.controllers": "cpu io\n", "cgroup.subtree_control": "cpu io\n",
 			"user/cgroup.subtree_control": "io\n", "user/a/cgroup.subtree_control": "cpu\n", "user/a/b/cgroup.procs": ""},
-			"0::/user/a/b\n", "user", "user/a/b", "io.max riops=300 rbps=1 wbps=4294967295"},
+			"0::/user/a/b\n", "user", "user/a/b", "io.max riops=300 wiops=4294967295 rbps=1 wbps=1000000000000"},
 		"version 2, at the top": {map[string]string{"cgroup.controllers": "io\n", "cgroup.subtree_control": "io\n",
-			"cgroup.procs": ""}, "0::/\n", "", "", "io.max riops=300 rbps=1 wbps=4294967295"},
+			"cgroup.procs": ""}, "0::/\n", "", "", "io.max riops=300 wiops=4294967295 rbps=1 wbps=1000000000000"},
 	} {
 		root := files(t, c.files)
 		above, own, limits, err := cgroups{root, c.own}.place(k)

@@ -63,7 +63,7 @@ func newNetwork(o order) (n *network, err error) {
 		return nil, fmt.Errorf("making a network namespace: %w", err)
 	}
 	n.inode = info.Sys().(*syscall.Stat_t).Ino
-	// Sockets belong to the program's user: some servers ask the kernel who has connected.
+	// Sockets belong to the program's user: some servers ask the kernel which user has connected.
 	for _, t := range []*thread{n.inner, outer} {
 		if err := t.do(func() error { return become(o.UID, o.GID) }); err != nil {
 			return nil, err

@@ -27,16 +27,25 @@ var ErrNoRecording = errors.New("the run has no recording")
 // WriteRecording appends a recording to the profile, before the end of its run. If there are several, the last one
 // counts.
 func (w *Writer) WriteRecording(r *recording.Recording) error {
-	var data bytes.Buffer
-	if err := recording.Write(&data, r); err != nil {
+	parts, err := partsOf(r)
+	if err != nil {
 		return err
 	}
-	for _, part := range split(data.Bytes(), partSize) {
+	for _, part := range parts {
 		if err := w.Write(Record{Recording: &part}); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// partsOf encodes a recording in parts.
+func partsOf(r *recording.Recording) ([]Recording, error) {
+	var data bytes.Buffer
+	if err := recording.Write(&data, r); err != nil {
+		return nil, err
+	}
+	return split(data.Bytes(), partSize), nil
 }
 
 func split(data []byte, size int) []Recording {
@@ -109,13 +118,13 @@ func (d *Data) WriteAnonymous(w io.Writer) error {
 		return err
 	}
 	r := recording.Anonymous(was)
-	run := d.anonymousRun(was.Points, r.Points)
-	records := []Record{{Run: &run}}
-	var data bytes.Buffer
-	if err := recording.Write(&data, r); err != nil {
+	parts, err := partsOf(r)
+	if err != nil {
 		return err
 	}
-	for _, part := range split(data.Bytes(), partSize) {
+	run := d.anonymousRun(was.Points, r.Points)
+	records := []Record{{Run: &run}}
+	for _, part := range parts {
 		records = append(records, Record{Recording: &part})
 	}
 	if d.End != nil {
@@ -133,7 +142,7 @@ func (d *Data) WriteAnonymous(w io.Writer) error {
 	return nil
 }
 
-// anonymousRun is the run of an anonymous recording, of which the points have other names now.
+// anonymousRun is the run of an anonymous recording. Its points have other names than those of the real one.
 func (d *Data) anonymousRun(were, are []recording.Point) Run {
 	run := Run{
 		Version: d.Run.Version, ID: "anonymous", Args: []string{"program"}, Subject: d.Run.Subject,

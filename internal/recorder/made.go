@@ -14,10 +14,11 @@ import (
 // Made knows the code that processes of the target make while they run, or interpret. Its places are as those of the
 // ledger: see [ledger.Event.Generated] and [ledger.Event.Bytecode].
 type Made interface {
-	// Met is called when a stack leads to such code for the first time. It ends there until [Recorder.SetRule] says how
-	// the caller is found. Of a bytecode address is that of its method.
+	// Met is called when a stack leads to such code for the first time. Stacks end there until [Recorder.SetRule] says how
+	// the caller is found. For a bytecode, address is that of its method.
 	Met(process int, at ledger.Place, address uint64) error
-	// Frames are the frames at a place, the innermost first, with where the code comes from; none: that is not known.
+	// Frames are the frames at a place, the innermost first, and where the code comes from. There are none if that is not
+	// known.
 	Frames(at ledger.Place) (origin symbol.Origin, program string, frames []symbol.Frame)
 }
 
@@ -39,7 +40,7 @@ func (r *Recorder) ForgetTable(at ledger.Place) error {
 	return r.SetRule(at, unwind.Rule{Kind: unwind.FramePointer})
 }
 
-// ForgetPlace does nothing: whose code a place is matters at the end only.
+// ForgetPlace does nothing: the unit of a place matters at the end only.
 func (r *Recorder) ForgetPlace(ledger.Place) error { return nil }
 
 // ForgetAddress makes the kernel side look at a place again. Otherwise what it knows of an address holds for up to a

@@ -116,7 +116,8 @@ func (r *Recorder) Join(pids []int) error { return r.kernel.join(pids) }
 // Processes is how many processes of the target are alive.
 func (r *Recorder) Processes() int { return r.kernel.members() }
 
-// Members are the processes of the target. One that runs another program by now is another one.
+// Members are the processes of the target. A process that runs another program by now counts as another one. If some
+// come or go meanwhile, others may be missing.
 func (r *Recorder) Members() ([]ledger.Process, error) {
 	var tgid uint32
 	var p bpf.RecordRecordedProcess

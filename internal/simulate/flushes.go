@@ -5,12 +5,12 @@ import (
 	"strings"
 )
 
-// A thread that takes memory from its process makes the kernel interrupt all other cores on which threads of that
-// process run: they must forget the mapping (a TLB flush). The kernel waits for them within the call. So these threads
-// take longer, and would take less if there were fewer such calls. How long an interrupt takes is not in a recording,
-// but no longer than the call that waits for it. What other threads would gain is between nothing and all of that.
+// A thread that unmaps or protects memory makes the kernel interrupt all other cores on which threads of its process
+// run: these cores must forget the mapping (a TLB flush). The kernel waits for them within the call. So the other
+// threads take longer, and would take less with fewer such calls. A recording does not have how long an interrupt
+// takes; it is no longer than the call that waits for it. So the other threads gain something between nothing and that.
 
-// flushing are the system calls that do so.
+// flushing are the system calls that interrupt other cores.
 var flushing = []string{"munmap", "mremap", "mprotect", "pkey_mprotect", "madvise", "membarrier"}
 
 // leastFlushing is the part of the time for which a process must be in such calls so that it counts.
@@ -56,8 +56,8 @@ func systemCall(function string) string {
 	return name
 }
 
-// shorter is by which part all that each thread runs is shorter, at most, because other threads of its process make
-// fewer cores flush, if the gain of each stack is as given.
+// shorter is by which part all that each thread runs is shorter, at most, if the gain of each stack is as given: other
+// threads of its process make its core flush less often.
 func (m *Machine) shorter(gain []float64) map[int32]float64 {
 	length := 0.0
 	for i := range m.windows {
@@ -79,8 +79,8 @@ func (m *Machine) shorter(gain []float64) map[int32]float64 {
 	return by
 }
 
-// Flushes reports whether a change makes calls faster that interrupt other threads, so that these may become faster,
-// too. A run with Change.Flushes is how it is if they gain as much as they can.
+// Flushes reports whether a change makes calls faster that interrupt other threads, so that these threads may become
+// faster, too. In a run with Change.Flushes they gain as much as they can.
 func (m *Machine) Flushes(c Change) bool {
 	if len(m.flushes) == 0 {
 		return false

@@ -50,8 +50,7 @@ func (m *Machine) tryLocks(lists [][]int32, unsure []int32) {
 	for _, hidden := range []bool{true, false} {
 		share := m.writeLocks(h, hidden)
 		m.couple()
-		ok := false
-		if ok, why = m.explains(); ok {
+		if why = m.unexplained(); why == "" {
 			m.doubtLocks(share, hidden)
 			m.sortSamples()
 			return
@@ -94,14 +93,18 @@ func (m *Machine) restore(programs [][][]action) {
 	}
 }
 
-// explains reports whether what was inferred of objects lets the simulation do what was recorded; otherwise why not.
-func (m *Machine) explains() (ok bool, why string) {
+// unexplained says how the simulation differs from what was recorded, with what was inferred of objects; "" if it does
+// the same.
+func (m *Machine) unexplained() (how string) {
 	d := m.deviation()
 	what, by := d.Worst()
-	if d.Stuck {
-		return false, "all threads wait for each other"
+	switch {
+	case d.Stuck:
+		return "all threads wait for each other"
+	case math.Abs(by) <= goodLock:
+		return ""
 	}
-	return math.Abs(by) <= goodLock, fmt.Sprintf("%s %.0f%% off", what, 100*math.Abs(by))
+	return fmt.Sprintf("%s %.0f%% off", what, 100*math.Abs(by))
 }
 
 // smallPart is which part of the time threads wait for a lock that does not matter.

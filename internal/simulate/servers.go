@@ -7,16 +7,16 @@ import (
 )
 
 // A server answers several clients, each at an object of its own, a socket mostly. While it is busy, requests come
-// unseen: they end no wait. Its program would answer the same clients in the recorded order, also those that have not
-// asked yet. So its program is written anew: it takes the request that came first, works, and answers that client. A
-// client asks by waiting for its answer.
+// unseen: they end no wait. As recorded, its program would answer the same clients in the same order, also those that
+// have not asked yet. So its program is written anew: it takes the request that came first, works, and answers that
+// client. A client asks by waiting for its answer.
 
-// server is a thread that answers others, and these.
+// server is a thread that answers clients.
 type server struct {
 	thread  int32
 	clients map[int32]int32 // the object at which each of them waits
-	// Waits of clients after which these waited again at once, and the next ones: the server had taken the request, which
-	// made room in the client's socket.
+	// By wait of a client that no answer ended, the next one, which the client began at once: the server had taken the
+	// request, and that made room in the client's socket.
 	vain map[int32]int32
 }
 
@@ -40,7 +40,7 @@ func (m *Machine) tryServers(lists [][]int32, queues []int32) (objects []int32) 
 	}
 	m.servers = len(all)
 	m.couple()
-	if ok, _ := m.explains(); ok {
+	if m.unexplained() == "" {
 		return objects
 	}
 	m.waits, m.was.Windows, m.servers = waits, was, 0
@@ -73,7 +73,7 @@ func (m *Machine) findServers(lists [][]int32, queues []int32) (all []*server) {
 		m.findVain(s, lists[o])
 	}
 	for _, thread := range order {
-		if s := of[thread]; len(s.clients) >= leastClients && m.answers(s) {
+		if s := of[thread]; len(s.clients) >= leastClients && m.serves(s) {
 			all = append(all, s)
 		}
 	}
@@ -103,10 +103,10 @@ func (m *Machine) findVain(s *server, list []int32) {
 	}
 }
 
-// answers reports whether clients of a server had mostly asked when it began to work for them: after the answer before,
-// or when one woke it, which then is the one that gets the answer. Where a client shares a core with the server it may
-// come to wait a little later.
-func (m *Machine) answers(s *server) bool {
+// serves reports whether clients of a server had mostly asked when it began to work for them: after the answer before,
+// or when a client woke it, which then is the one that gets the answer. A client that shares a core with the server may
+// begin to wait a little later.
+func (m *Machine) serves(s *server) bool {
 	good, bad := 0, 0
 	for i := range m.windows {
 		for j := range m.windows[i].entities {
@@ -217,7 +217,8 @@ func (m *Machine) clientOf(no int32, s *server, actions []action, was *WindowOut
 				out = out[:begin]
 			}
 			w.server, w.gate = no, recording.No
-			if begin = -1; s.vain[a.of] > 0 {
+			begin = -1
+			if _, vain := s.vain[a.of]; vain {
 				begin = len(out)
 			}
 		} else if begin >= 0 && a.deed != doRun { // it did something in between

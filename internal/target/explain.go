@@ -55,9 +55,9 @@ func explainExec(name, path string, s *spec, f failure) error {
 	return hint.New(err, remedyFor(f.Errno, path, name))
 }
 
-// openProgram opens the file of a program that could not be started, to see why, with the rights of the user who called
-// sudo. By now another file may have the name: a device, which has to be left alone, or a pipe on which whatif would
-// wait.
+// openProgram opens the file of a program that could not be started, to see why. whatif has the rights of the user that
+// called sudo meanwhile. By now another file may have the name: a device, which has to be left alone, or a pipe on
+// which whatif would wait.
 func openProgram(path string) (f *os.File, err error) {
 	err = AsInvokingUser(func() error {
 		fd, err := unix.Open(path, unix.O_PATH|unix.O_CLOEXEC, 0)

@@ -99,7 +99,6 @@ func TestFindNamed(t *testing.T) {
 	}
 }
 
-// If another process has the number now, its children are not listed.
 func TestNearestAncestors(t *testing.T) {
 	stats := make(map[int]Stat)
 	for pid, parent := range map[int]int{1: 0, 2: 1, 3: 2, 4: 3, 5: 4, 6: 1, 7: 99, 8: 7, 20: 21, 21: 20, 22: 21} {
@@ -125,6 +124,7 @@ func TestNearestAncestors(t *testing.T) {
 	}
 }
 
+// If another process has the number now, its children are not listed.
 func TestDescendants(t *testing.T) {
 	parent := exec.Command("sh", "-c", "sleep 100 & echo; wait")
 	parent.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}

@@ -9,7 +9,6 @@ import (
 
 	"whatif/internal/code/jvm"
 	"whatif/internal/ledger"
-	"whatif/internal/point"
 )
 
 // JavaVisits has the visits of points in Java code seen one by one, for a recording in which nothing is counted.
@@ -73,7 +72,6 @@ type setter struct {
 }
 
 func (s setter) time(i int, p ledger.Probe) error {
-	p.Of = uint32(i)
 	return s.set(Place{Probe: p, Edge: edgeOf(i, s.ends)})
 }
 
@@ -126,9 +124,4 @@ func (j *java) eachVisitOf(v *javaVM, seen map[timedPlace]bool, set func(Place) 
 		}
 	}
 	return nil
-}
-
-// InJava tells whether a point may be in Java code that some of the programs run.
-func InJava(spec point.Spec, programs []Program) bool {
-	return spec.InJava() && slices.ContainsFunc(programs, IsJavaVM)
 }

@@ -42,7 +42,7 @@ func PlacesOf(points []point.Spec, latencies []point.Latency, programs []Program
 		case !spec.Probed():
 			return nil, nil, hint.New(fmt.Errorf("recording progress point %s: its visits are counted in the kernel, "+
 				"and not recorded one by one", spec.Text), "name a function, a line or a point in the source")
-		case InJava(spec, programs): // see RecordJava
+		case spec.InJava() && slices.ContainsFunc(programs, IsJavaVM): // see RecordJava
 		default:
 			places, missing, err := placesIn(i, spec, ends, programs)
 			if err == nil && len(places) == 0 && HaveSymbols(programs) && !MayComeLater(log, missing, programs) {

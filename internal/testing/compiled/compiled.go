@@ -114,8 +114,8 @@ func read(sources fs.FS) (map[string][]byte, error) {
 // unused is how long a program is kept that no test asks for.
 const unused = 14 * 24 * time.Hour
 
-// cache gives the directory of what is kept, without what was not asked for lately. Root's is another one, also where
-// its variables are those of the user who calls sudo.
+// cache gives the directory of what is kept, without what was not asked for lately. Root has another one, also where
+// sudo has left it the variables of a user.
 var cache = sync.OnceValues(func() (string, error) {
 	dir, err := os.UserCacheDir()
 	if err != nil {
