@@ -7,7 +7,7 @@ import (
 )
 
 // newCode discards experiments in which much of the code was met for the first time: the kernel side does not know yet
-// whose code it is, or how its callers are found. Such a sample delays nobody, so the program gains too little.
+// which unit has it, or how its callers are found. Such a sample delays nobody, so the program gains too little.
 type newCode struct {
 	allowed time.Duration // that experiments may take which are discarded for this; 0: none is
 	used    time.Duration // of it

@@ -68,7 +68,7 @@ func keep(in io.Reader, out io.WriteCloser) error {
 	return err
 }
 
-// closeInherited closes files that whatif got from its own parent, such as a pipe, whose reader waits for its end.
+// closeInherited closes files that whatif got from its own parent: the reader of a pipe waits for its end, for example.
 func closeInherited() {
 	entries, err := os.ReadDir("/proc/self/fd")
 	if err != nil {

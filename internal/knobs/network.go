@@ -63,7 +63,7 @@ func newNetwork(o order) (n *network, err error) {
 		return nil, fmt.Errorf("making a network namespace: %w", err)
 	}
 	n.inode = info.Sys().(*syscall.Stat_t).Ino
-	// Sockets belong to the program's user: some servers ask the kernel who has connected.
+	// Sockets belong to the program's user: some servers ask the kernel which user has connected.
 	for _, t := range []*thread{n.inner, outer} {
 		if err := t.do(func() error { return become(o.UID, o.GID) }); err != nil {
 			return nil, err
@@ -98,7 +98,7 @@ func (n *network) limit(k *profile.Knobs) error {
 		Limit:  uint32(min(burst+k.NetBytes*queueTime.Seconds(), 1<<30))})
 	if errors.Is(err, unix.ENOENT) {
 		return hint.New(errors.New("limiting the bandwidth of loopback: this kernel has no tbf"),
-			"load its module, sch_tbf (CONFIG_NET_SCH_TBF); without --device-knobs the device is simulated")
+			"load its module, sch_tbf (CONFIG_NET_SCH_TBF); or leave --device-knobs out: the device is simulated then")
 	}
 	if err != nil {
 		return fmt.Errorf("limiting the bandwidth of loopback: %w", err)
