@@ -21,7 +21,7 @@ var about = map[string]string{
 		"the same page into a file.",
 	"demo": "Takes 15 seconds, and needs no compiler. The table has what whatif found beside the truth.",
 	"device": "Measures processor, memory, disk, network and waking, in 20 s: a table with spreads goes to stderr, a " +
-		"device file to stdout, whose schema \"whatif help device-schema\" prints. The machine should do nothing else. " +
+		"device file to stdout (\"whatif help device-schema\" prints its schema). The machine should do nothing else. " +
 		"list, show NAME, compare A B and add FILE work on the database, $XDG_DATA_HOME/whatif/devices, and on " +
 		"built-in devices, which are computed from public figures. A and B are names or files. B may also be speeds " +
 		"relative to A, by class: cpu=0.43,memory=1,disk=2,net=0.18,wake=1.",
