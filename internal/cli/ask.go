@@ -121,8 +121,9 @@ func ask(together changes, cores int, on *elsewhere, files []string) (*asked, er
 			return nil, err
 		}
 		if answer.machines == nil && len(together) == 0 && cores == 0 {
-			return nil, hint.New(fmt.Errorf("the program really had all of %s when it was recorded", on.device),
-				"give --together UNIT=PERCENT or --cores N, too")
+			return nil, hint.New(fmt.Errorf("the program really had all of %s when it was recorded: "+
+				"nothing is left to simulate", on.device),
+				"ask about a change on that machine: give --together UNIT=PERCENT or --cores N, too")
 		}
 	}
 	e, err := openRecording(d, nil)

@@ -25,7 +25,7 @@ func attachCommand(ctx context.Context, sh *shell, args []string) (int, error) {
 	f.short("d", "duration")
 	defineProcesses(f, how, &names)
 	r.on.define(f)
-	f.refused = map[string]string{knobsFlag: "what runs already cannot be given another network"}
+	f.refused = map[string]string{knobsFlag: "a process that runs already cannot get another network"}
 	args, err := parse(sh, f, args, 0, -1)
 	if err != nil {
 		return 0, err
@@ -107,7 +107,7 @@ func systemCommand(ctx context.Context, sh *shell, args []string) (int, error) {
 	f.Var(&exempt, "exempt",
 		"never stop the process `NAME|PID`, repeatable: its number, or a pattern of names, also of those that "+
 			"start later (default: what the machine and your terminal need)")
-	f.refused = map[string]string{knobsFlag: "the machine cannot be given another network"}
+	f.refused = map[string]string{knobsFlag: "the whole machine cannot get another network"}
 	r.typed = append([]string{"system"}, args...)
 	args, err := parse(sh, f, args, 0, -1)
 	if err != nil {

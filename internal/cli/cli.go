@@ -85,7 +85,7 @@ func commands() []command {
 		{"diff", "[flags] OLD NEW",
 			"compare two profiles: what changed, and was the predicted gain realised?", diffCommand},
 		{"check", "[flags] FILE | OLD NEW", "fail (exit 1) if a limit on gains or losses is violated", checkCommand},
-		{"demo", "[flags]", "profile a built-in program whose answer is known", demoCommand},
+		{"demo", "[flags]", "profile a program with a known answer", demoCommand},
 		{"device", "[flags] [WORD [ARG...]]",
 			"measure how fast this machine is, and compare it with others", deviceCommand},
 		{"doctor", "", "can this machine do it? what is missing, and the fix", doctorCommand},

@@ -30,7 +30,7 @@ func demoCommand(ctx context.Context, sh *shell, args []string) (int, error) {
 		return 0, err
 	}
 	if duration <= 0 { // without a duration the program would run for ever
-		return 0, wrongLine("--duration %v: the demo takes some time", duration)
+		return 0, wrongLine("--duration %v: the demo needs more than 0s", duration)
 	}
 	if err := doctor.Require(); err != nil {
 		return 0, err

@@ -65,7 +65,7 @@ func (in *input) collapsed(w io.Writer) error {
 	return recording.Collapsed(w, r)
 }
 
-// recording writes a profile to hand over: the recording, without what says which program it is of.
+// recording writes a profile to give away: the recording, without what says which program it is of.
 func (in *input) recording(w io.Writer) error {
 	d := recordedRun(in.runs)
 	if d == nil {

@@ -222,8 +222,8 @@ func TestWrongKnobs(t *testing.T) {
 		line, hint string
 	}{
 		{[]string{"run", "--device-knobs", "--", "true"}, 2, "--device-knobs without --device", "whatif help run"},
-		{[]string{"attach", "--device-knobs", "1"}, 2, "attach --device-knobs: what runs already", "whatif run"},
-		{[]string{"system", "--device-knobs"}, 2, "system --device-knobs: the machine cannot", "whatif run"},
+		{[]string{"attach", "--device-knobs", "1"}, 2, "attach --device-knobs: a process that runs already", "whatif run"},
+		{[]string{"system", "--device-knobs"}, 2, "system --device-knobs: the whole machine cannot", "whatif run"},
 		{[]string{"record", "--device", "net=0.5", "--device-knobs", "--", "true"}, 125,
 			"setting net to 0.5 of its speed here:", "whatif device -o here.json"},
 		{[]string{"record", "--device", "cpu=0.5", "--device-knobs", "--", "true"}, 125,

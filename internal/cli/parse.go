@@ -42,7 +42,8 @@ func (f *flags) readFlag(word string, args []string) ([]string, error) {
 			return nil, flag.ErrHelp
 		}
 		if why := f.refused[name]; why != "" {
-			return nil, hint.New(fmt.Errorf("%s %s: %s", f.Name(), typed(name), why), "whatif run and whatif record have it")
+			return nil, hint.New(fmt.Errorf("%s %s: %s", f.Name(), typed(name), why),
+				"give the flag to whatif run or whatif record")
 		}
 		return nil, fmt.Errorf("unknown flag %s", typed(name))
 	}

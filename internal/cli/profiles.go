@@ -84,10 +84,10 @@ func different(runs []*profile.Data, of func(profile.Run) string) (all []string)
 	return all
 }
 
-// networkAndDisk says of which machine a run had the network and the disk.
+// networkAndDisk names the machine that has the network and disk of a run.
 func networkAndDisk(run profile.Run) string {
 	if run.Knobs == nil {
-		return "its own"
+		return "those of the machine itself"
 	}
 	return fmt.Sprintf("those of %s (%s)", run.Knobs.Device, run.Knobs.Text)
 }

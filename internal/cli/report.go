@@ -196,8 +196,8 @@ func (sh *shell) writeTo(name string, write func(io.Writer) error) error {
 	return nil
 }
 
-// keepProfile returns an error if the file is a profile: what is measured cannot be had again, and whoever names a
-// profile for the report's file has mistyped.
+// keepProfile returns an error if the file is a profile: it cannot be measured again, and a profile that is named for
+// the report's file is a slip of the hand.
 func keepProfile(name string) error {
 	if fi, err := os.Lstat(name); err != nil || !fi.Mode().IsRegular() || !profile.Is(name) {
 		return nil // a link is refused when the report is written

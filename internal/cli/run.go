@@ -324,7 +324,7 @@ func (r *runFlags) check(cfg *experiment.Config) error {
 	case r.on.device != "" && (r.listUnits || cfg.Rests()):
 		return wrongLine("--device with --list-units or -s 0: nothing is estimated")
 	case r.knobs && r.on.device == "":
-		return wrongLine("--device-knobs without --device: there is no machine to be like")
+		return wrongLine("--device-knobs without --device: no other machine is named")
 	case r.length < 10*r.period:
 		return wrongLine("--experiment %v is shorter than ten sampling periods", r.length)
 	case r.page != "" && (r.noDelays || r.listUnits):
@@ -475,8 +475,8 @@ func (sh *shell) explainTrap(outcome *experiment.Outcome, cfg experiment.Config)
 	if !cfg.Starts() || outcome.Status != 128+int(unix.SIGTRAP) {
 		return
 	}
-	sh.say("whatif: ", fmt.Sprintf("%s ended by SIGTRAP. If it does not without whatif, it has copied its own code, "+
-		"as into large pages, and whatif's breakpoints with it", cfg.Args[0]))
+	sh.say("whatif: ", fmt.Sprintf("%s ended by SIGTRAP. If that does not happen without whatif, the program has "+
+		"copied its own code, as into large pages, and whatif's breakpoints with it", cfg.Args[0]))
 	sh.say("whatif: hint: ", "switch the copying off, or count with a point that needs no breakpoint: syscall:, "+
 		"tracepoint: or a point in the source (docs/points.md)")
 }

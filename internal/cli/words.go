@@ -21,7 +21,7 @@ var about = map[string]string{
 		"the same page into a file.",
 	"demo": "Takes 15 seconds, and needs no compiler. The table has what whatif found beside the truth.",
 	"device": "Measures processor, memory, disk, network and waking, in 20 s: a table with spreads goes to stderr, a " +
-		"device file to stdout, whose schema \"whatif help device-schema\" prints. The machine should do nothing else. " +
+		"device file to stdout (\"whatif help device-schema\" prints its schema). The machine should do nothing else. " +
 		"list, show NAME, compare A B and add FILE work on the database, $XDG_DATA_HOME/whatif/devices, and on " +
 		"built-in devices, which are computed from public figures. A and B are names or files. B may also be speeds " +
 		"relative to A, by class: cpu=0.43,memory=1,disk=2,net=0.18,wake=1.",
@@ -38,10 +38,10 @@ var about = map[string]string{
 		"not its callers.",
 	"report": "Reads profiles of whatif and of COZ, both forms of them (default: whatif.profile). Runs of several files " +
 		"are merged; those of other builds of the program than the latest are left out unless --mixed is given. The " +
-		"formats: text; json, whose schema \"whatif help json\" prints; csv, a row for each unit, point, metric and " +
-		"speed-up; html, the page; svg, curves; map, share against gain; github, a short summary in Markdown; pprof, " +
+		"formats: text; json, with the schema that \"whatif help json\" prints; csv, a row for each unit, point, metric " +
+		"and speed-up; html, the page; svg, curves; map, share against gain; github, a short summary in Markdown; pprof, " +
 		"for go tool pprof (use -lines); coz and coz-json, for COZ's viewer and scripts; collapsed, stacks of a " +
-		"recording for flame graphs; recording, a profile to hand over: a recording without names and addresses.",
+		"recording for flame graphs; recording, a profile to give away: a recording without names and addresses.",
 	"diff": "Compares two profiles: how much faster the program became, whether units that became faster brought what " +
 		"was predicted, and for which units the prediction changed. Lines that moved are found by their text; a line " +
 		"that was rewritten is found by what is new in its function. The format github is a summary in Markdown, " +

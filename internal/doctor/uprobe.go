@@ -27,7 +27,7 @@ func uprobes(fs.FS) answer {
 	return needs(err, "", "use a kernel with CONFIG_UPROBE_EVENTS=y")
 }
 
-const multiLinks = "Linux 6.6 or newer, whose links for several probes need no cap_sys_admin"
+const multiLinks = "Linux 6.6 or newer, where links for several probes need no cap_sys_admin"
 
 // uprobesWithout checks whether a whatif without root's rights could set probes. On some kernels cap_bpf and
 // cap_perfmon are enough for that. Root tries it on a thread that has only these.

@@ -95,8 +95,8 @@ func (in cgroups) place(k *profile.Knobs) (above, own string, limits []setting, 
 		return err == nil && slices.Contains(strings.Fields(string(text)), "io")
 	}
 	if unified == "" || !has(in.root, "cgroup.controllers") {
-		return "", "", nil, hint.New(errors.New(none), "without --device-knobs the device is simulated; in a container, "+
-			"mount the host's cgroups")
+		return "", "", nil, hint.New(errors.New(none), "in a container, mount the host's cgroups; or leave "+
+			"--device-knobs out: the device is simulated then")
 	}
 	own = existing(in.root, unified)
 	for above = own; above != in.root; {
@@ -183,7 +183,7 @@ func (g *group) remove() error {
 	}
 }
 
-// sweep removes empty groups the keepers of which are gone.
+// sweep removes empty groups of keepers that are gone.
 func sweep(above string) {
 	left, _ := filepath.Glob(filepath.Join(above, groupName+"*")) // the pattern is right
 	for _, dir := range left {

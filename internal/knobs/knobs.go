@@ -15,6 +15,7 @@
 package knobs
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -60,8 +61,8 @@ type Place struct {
 }
 
 // needsRoot is the remedy where this machine does not permit it.
-const needsRoot = "run whatif with sudo, in a container with the capabilities SYS_ADMIN and NET_ADMIN; without " +
-	"--device-knobs the device is simulated"
+const needsRoot = "run whatif with sudo, and in a container with the capabilities SYS_ADMIN and NET_ADMIN; or leave " +
+	"--device-knobs out: the device is simulated then"
 
 // Set makes a place with these limits, for a program of this user. The disk is the one of a directory.
 func Set(limits profile.Knobs, dir string, user target.User) (*Place, error) {
@@ -133,7 +134,9 @@ func (p *Place) Close() error {
 		err = a.err()
 	}
 	if err != nil {
-		return fmt.Errorf("undoing the network and disk of another machine: %w", err)
+		return hint.New(fmt.Errorf("undoing the network and disk of another machine: %w", err), cmp.Or(hint.Of(err),
+			"a program that runs on may keep the limits; the next run with --device-knobs removes an empty cgroup "+
+				groupName+"N"))
 	}
 	return nil
 }

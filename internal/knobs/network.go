@@ -98,7 +98,7 @@ func (n *network) limit(k *profile.Knobs) error {
 		Limit:  uint32(min(burst+k.NetBytes*queueTime.Seconds(), 1<<30))})
 	if errors.Is(err, unix.ENOENT) {
 		return hint.New(errors.New("limiting the bandwidth of loopback: this kernel has no tbf"),
-			"load its module, sch_tbf (CONFIG_NET_SCH_TBF); without --device-knobs the device is simulated")
+			"load its module, sch_tbf (CONFIG_NET_SCH_TBF); or leave --device-knobs out: the device is simulated then")
 	}
 	if err != nil {
 		return fmt.Errorf("limiting the bandwidth of loopback: %w", err)

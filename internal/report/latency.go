@@ -37,7 +37,7 @@ func latencyText(l *analyze.Latency) string {
 		text += "; no percentiles, because its points are only counted"
 	}
 	if l.LeftOut > 0 {
-		text += fmt.Sprintf("; %s left out, whose requests had begun before", count(l.LeftOut, "experiment"))
+		text += fmt.Sprintf("; %s left out, with requests that had begun before", count(l.LeftOut, "experiment"))
 	}
 	return text
 }
