@@ -24,7 +24,10 @@ var shorter = strings.NewReplacer("-d 60s", "-d 900ms", "-d 30s", "-d 900ms", "-
 // another machine need a recording, which is a part of the run.
 func brief(text string) string {
 	text = shorter.Replace(strings.TrimPrefix(text, "sudo "))
-	if sessions.MatchString(text) && !strings.Contains(text, "--device") {
+	switch {
+	case strings.Contains(text, "--device"): // answers about a device need a recording, for which a busy machine needs time
+		text = strings.Replace(text, "-d 900ms", "-d 2500ms", 1)
+	case sessions.MatchString(text):
 		text = strings.Replace(text, "-d 900ms", "-d 500ms --experiment 30ms", 1)
 	}
 	return text
