@@ -25,7 +25,7 @@ var shorter = strings.NewReplacer("-d 60s", "-d 900ms", "-d 30s", "-d 900ms", "-
 func brief(text string) string {
 	text = shorter.Replace(strings.TrimPrefix(text, "sudo "))
 	switch {
-	case strings.Contains(text, "--device"): // answers about a device need a recording, for which a busy machine needs time
+	case strings.Contains(text, "--device"): // needs a recording, for which a busy machine needs time
 		text = strings.Replace(text, "-d 900ms", "-d 2500ms", 1)
 	case sessions.MatchString(text):
 		text = strings.Replace(text, "-d 900ms", "-d 500ms --experiment 30ms", 1)
