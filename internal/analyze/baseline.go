@@ -1,6 +1,7 @@
 package analyze
 
 import (
+	"iter"
 	"math"
 	"slices"
 )
@@ -207,35 +208,42 @@ func (t *track) winsorise() {
 	}
 }
 
-// expect returns the period that the neighbours of the moment before the baseline at pos predict, and the number of
-// their visits; 0 if there were none. The nearest of the k baselines on either side weighs k. The baseline self is left
-// out, if it is not negative.
-func (s *segment) expect(pos, self, k int) (period, visits float64) {
-	var time, weighed float64
-	for side := range 2 {
-		j, step := towards(side, pos)
-		for weight := float64(k); weight > 0 && uint(j) < uint(len(s.base)); j += step {
-			if j != self {
-				w := &s.base[j]
-				time += weight * w.time
-				weighed += weight * w.visits
-				visits += w.visits
+// around gives each baseline that predicts the moment before the baseline at pos, and its weight: the nearest of the k
+// on either side weighs k. The baseline self is left out, if it is not negative.
+func (s *segment) around(pos, self, k int) iter.Seq2[int, float64] {
+	return func(yield func(j int, weight float64) bool) {
+		for side := range 2 {
+			j, step := pos-1, -1
+			if side == 1 {
+				j, step = pos, 1
+			}
+			for weight := k; weight > 0 && j >= 0 && j < len(s.base); j += step {
+				if j == self {
+					continue
+				}
+				if !yield(j, float64(weight)) {
+					return
+				}
 				weight--
 			}
 		}
+	}
+}
+
+// expect returns the period that the neighbours of a moment predict, and the number of their visits; 0 if there were
+// none.
+func (s *segment) expect(pos, self, k int) (period, visits float64) {
+	var time, weighed float64
+	for j, weight := range s.around(pos, self, k) {
+		w := &s.base[j]
+		time += weight * w.time
+		weighed += weight * w.visits
+		visits += w.visits
 	}
 	if weighed == 0 {
 		return 0, 0
 	}
 	return time / weighed, visits
-}
-
-// towards gives the first neighbour on a side of the moment before the baseline at pos, and the step to the next one.
-func towards(side, pos int) (first, step int) {
-	if side == 0 {
-		return pos - 1, -1
-	}
-	return pos, 1
 }
 
 // chooseReach sets k to the reach that predicts left-out baselines best, by the mean of squared
@@ -341,19 +349,12 @@ type share struct {
 // their squares. With nil it returns only that.
 func (s *segment) shares(pos, self, k int, to []share) ([]share, float64) {
 	total, squares, first := 0.0, 0.0, len(to)
-	for side := range 2 {
-		j, step := towards(side, pos)
-		for weight := float64(k); weight > 0 && uint(j) < uint(len(s.base)); j += step {
-			if j == self {
-				continue
-			}
-			x := weight * s.base[j].worth()
-			total += x
-			squares += x * x
-			if to != nil {
-				to = append(to, share{j, x})
-			}
-			weight--
+	for j, weight := range s.around(pos, self, k) {
+		x := weight * s.base[j].worth()
+		total += x
+		squares += x * x
+		if to != nil {
+			to = append(to, share{j, x})
 		}
 	}
 	if total == 0 {

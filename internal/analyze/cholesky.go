@@ -47,16 +47,7 @@ func (m matrix) cholesky() (logDet float64, ok bool) {
 
 // forward solves L·x = b in place for the factor L of cholesky. Then x·x is
 // b's quadratic form with the inverse of the factored matrix.
-func (m matrix) forward(b []float64) {
-	for i := range m.n {
-		row := m.a[i*m.n:][:i+1]
-		x, known := b[i], b[:i]
-		for j, y := range known {
-			x -= row[j] * y
-		}
-		b[i] = x / row[i]
-	}
-}
+func (m matrix) forward(b []float64) { m.forwardAll(b, 1) }
 
 // forwardAll is forward for several columns, the rows of which follow each other in b. That is faster than one after
 // the other, as no number waits for the one before it.
