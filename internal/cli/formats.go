@@ -19,6 +19,7 @@ type input struct {
 	// Of a report about another machine; nil: it is about the one of the runs.
 	machines *comparison
 	there    *report.There
+	recorded *profile.Data // the run of which a format is made from the recording alone
 }
 
 func (in *input) text(w io.Writer) error {
@@ -53,25 +54,12 @@ func (in *input) svg(w io.Writer) error {
 }
 
 // collapsed writes the stacks of the recorded samples, for flame graphs.
-func (in *input) collapsed(w io.Writer) error {
-	d := recordedRun(in.runs)
-	if d == nil {
-		return profile.ErrNoRecording
-	}
+func collapsed(w io.Writer, d *profile.Data) error {
 	r, err := d.Recording()
 	if err != nil {
 		return err
 	}
 	return recording.Collapsed(w, r)
-}
-
-// recording writes a profile to give away: the recording, without what says which program it is of.
-func (in *input) recording(w io.Writer) error {
-	d := recordedRun(in.runs)
-	if d == nil {
-		return profile.ErrNoRecording
-	}
-	return d.WriteAnonymous(w)
 }
 
 // A format is one form of the report.
@@ -89,7 +77,7 @@ func (f *format) whole() bool {
 	return f.name == "html" || f.name == "coz" || f.name == "coz-json" || f.isRecorded()
 }
 
-// isRecorded tells whether the format is made from the recording alone.
+// isRecorded tells whether the format is made from input.recorded alone.
 func (f *format) isRecorded() bool { return f.name == "collapsed" || f.name == "recording" }
 
 // hasEstimates tells whether the format shows what a recording says.
@@ -114,8 +102,8 @@ func formats() []format {
 		{"pprof", func(w io.Writer, in *input) error { return report.Pprof(w, in.result, in.opt) }},
 		{"coz", func(w io.Writer, in *input) error { return report.Coz(w, in.runs, false) }},
 		{"coz-json", func(w io.Writer, in *input) error { return report.Coz(w, in.runs, true) }},
-		{"collapsed", func(w io.Writer, in *input) error { return in.collapsed(w) }},
-		{"recording", func(w io.Writer, in *input) error { return in.recording(w) }},
+		{"collapsed", func(w io.Writer, in *input) error { return collapsed(w, in.recorded) }},
+		{"recording", func(w io.Writer, in *input) error { return in.recorded.WriteAnonymous(w) }},
 	}
 }
 

@@ -94,8 +94,12 @@ func reportCommand(_ context.Context, sh *shell, args []string) (int, error) {
 	if err != nil {
 		return 0, err
 	}
-	if form.isRecorded() && recordedRun(runs) == nil {
-		return 0, explainRecording(fmt.Errorf("reporting: %w", profile.ErrNoRecording))
+	if form.isRecorded() {
+		d := recordedRun(runs)
+		if d == nil {
+			return 0, explainRecording(fmt.Errorf("reporting: %w", profile.ErrNoRecording))
+		}
+		return 0, sh.writeTo(r.output, func(w io.Writer) error { return form.write(w, &input{recorded: d}) })
 	}
 	result := analyze.Analyze(runs, analyze.Options{Trials: form.name == "svg" && r.unit != "" || form.name == "html"})
 	in := &input{runs: runs, result: result,
