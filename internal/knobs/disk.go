@@ -119,32 +119,31 @@ func existing(root, path string) string {
 	return root
 }
 
+// A limit is one of a disk that is not 0, and how the two versions of cgroups name it.
+type limit struct {
+	blkio, ioMax string
+	value        float64
+}
+
+func limitsOf(k *profile.Knobs) []limit {
+	return slices.DeleteFunc([]limit{
+		{"read_iops", "riops", operations(k.ReadOps)}, {"write_iops", "wiops", operations(k.WriteOps)},
+		{"read_bps", "rbps", k.ReadBytes}, {"write_bps", "wbps", k.WriteBytes},
+	}, func(l limit) bool { return l.value <= 0 })
+}
+
 // blkio are the limits in version 1, ioMax in version 2.
 func blkio(k *profile.Knobs) (all []setting) {
-	for _, l := range []struct {
-		file  string
-		limit float64
-	}{
-		{"read_iops", operations(k.ReadOps)}, {"write_iops", operations(k.WriteOps)}, {"read_bps", k.ReadBytes},
-		{"write_bps", k.WriteBytes},
-	} {
-		if l.limit > 0 {
-			all = append(all, setting{"blkio.throttle." + l.file + "_device", whole(l.limit), "0"})
-		}
+	for _, l := range limitsOf(k) {
+		all = append(all, setting{"blkio.throttle." + l.blkio + "_device", whole(l.value), "0"})
 	}
 	return all
 }
 
 func ioMax(k *profile.Knobs) []setting {
 	var words, none []string
-	for _, l := range []struct {
-		key   string
-		limit float64
-	}{{"riops", operations(k.ReadOps)}, {"wiops", operations(k.WriteOps)}, {"rbps", k.ReadBytes},
-		{"wbps", k.WriteBytes}} {
-		if l.limit > 0 {
-			words, none = append(words, l.key+"="+whole(l.limit)), append(none, l.key+"=max")
-		}
+	for _, l := range limitsOf(k) {
+		words, none = append(words, l.ioMax+"="+whole(l.value)), append(none, l.ioMax+"=max")
 	}
 	return []setting{{"io.max", strings.Join(words, " "), strings.Join(none, " ")}}
 }

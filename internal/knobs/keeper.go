@@ -13,8 +13,6 @@ import (
 	"time"
 
 	"golang.org/x/sys/unix"
-
-	"whatif/internal/hint"
 )
 
 // hasMain is set by Main. Without Main a keeper would run the whole program again.
@@ -44,10 +42,8 @@ func keep(in io.Reader, out io.WriteCloser) error {
 		return err // whatif has ended
 	}
 	k, err := build(o)
-	a := answer{}
-	if err != nil {
-		a.Error, a.Hint = err.Error(), hint.Of(err)
-	} else {
+	a := failed(err)
+	if err == nil {
 		a.Network, a.Procs = k.place()
 	}
 	answers := json.NewEncoder(out)
@@ -58,11 +54,8 @@ func keep(in io.Reader, out io.WriteCloser) error {
 	if told == nil {
 		_, _ = io.Copy(io.Discard, in) // until whatif closes the pipe, or ends
 	}
-	a = answer{}
-	if err = k.undo(); err != nil {
-		a.Error, a.Hint = err.Error(), hint.Of(err)
-	}
-	_ = answers.Encode(a) // if this fails whatif is gone
+	err = k.undo()
+	_ = answers.Encode(failed(err)) // if this fails whatif is gone
 	_ = out.Close()
 	k.awaitLast()
 	return err
@@ -111,14 +104,14 @@ func build(o order) (k *kept, err error) {
 }
 
 // place gives the files of a target.Place.
-func (k *kept) place() (network, procs string) {
+func (k *kept) place() (network, inGroup string) {
 	if k.network != nil {
 		network = fmt.Sprintf("/proc/%d/fd/%d", os.Getpid(), k.network.file.Fd())
 	}
 	if k.group != nil {
-		procs = filepath.Join(k.group.dir, "cgroup.procs")
+		inGroup = filepath.Join(k.group.dir, procs)
 	}
-	return network, procs
+	return network, inGroup
 }
 
 // undo takes the limits away. Processes that are in the network stay there.

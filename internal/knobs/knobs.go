@@ -45,6 +45,14 @@ type answer struct {
 	Error, Hint    string
 }
 
+// failed is the answer of an error; if that is nil there is none.
+func failed(err error) answer {
+	if err == nil {
+		return answer{}
+	}
+	return answer{Error: err.Error(), Hint: hint.Of(err)}
+}
+
 func (a answer) err() error {
 	if a.Error == "" {
 		return nil
