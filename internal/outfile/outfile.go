@@ -88,77 +88,89 @@ func Check(path string) error {
 }
 
 func (u user) check(path string) error {
-	dir, name, err := u.parent(path)
+	d, err := u.destination(path)
 	if err != nil {
 		return err
 	}
-	defer unix.Close(dir)
-	old, err := u.find(dir, name)
-	switch {
-	case errors.Is(err, fs.ErrNotExist):
-	case err != nil:
-		return err
-	default:
-		defer old.Close()
-		f, err := old.Open(unix.O_WRONLY, path)
-		if err != nil {
-			return err
-		}
-		f.Close()
-		if isDevice(old) {
-			return nil
-		}
+	defer d.close()
+	if d.isDevice() {
+		return nil
 	}
-	return unix.Faccessat(dir, ".", unix.W_OK|unix.X_OK, unix.AT_EACCESS)
+	return unix.Faccessat(d.dir, ".", unix.W_OK|unix.X_OK, unix.AT_EACCESS)
+}
+
+// A destination is where a file is to be written as a whole.
+type destination struct {
+	dir  int
+	name string
+	old  *openfile.Found // nil: there is no such file yet
+	file *os.File        // the old file, open for writing: one that may not be written must not be replaced, either
+}
+
+func (u user) destination(path string) (d *destination, err error) {
+	d = &destination{}
+	if d.dir, d.name, err = u.parent(path); err != nil {
+		return nil, err
+	}
+	if d.old, err = u.find(d.dir, d.name); err == nil {
+		d.file, err = d.old.Open(unix.O_WRONLY, path)
+	} else if errors.Is(err, fs.ErrNotExist) {
+		return d, nil
+	}
+	if err != nil {
+		d.close()
+		return nil, err
+	}
+	return d, nil
+}
+
+func (d *destination) isDevice() bool { return d.old != nil && isDevice(d.old) }
+
+func (d *destination) close() {
+	unix.Close(d.dir)
+	if d.old != nil {
+		d.old.Close()
+	}
+	if d.file != nil {
+		d.file.Close()
+	}
 }
 
 func (u user) replace(path string, content []byte) error {
-	dir, name, err := u.parent(path)
+	d, err := u.destination(path)
 	if err != nil {
 		return &fs.PathError{Op: "open", Path: path, Err: err}
 	}
-	defer unix.Close(dir)
+	defer d.close()
+	if d.isDevice() {
+		_, err := d.file.Write(content)
+		return err
+	}
 	mode := uint32(whole)
-	old, err := u.find(dir, name)
-	switch {
-	case errors.Is(err, fs.ErrNotExist):
-	case err != nil:
-		return &fs.PathError{Op: "open", Path: path, Err: err}
-	default:
-		defer old.Close()
-		// A file that may not be written must not be replaced, either.
-		f, err := old.Open(unix.O_WRONLY, path)
-		if err != nil {
-			return &fs.PathError{Op: "open", Path: path, Err: err}
-		}
-		defer f.Close()
-		if isDevice(old) {
-			_, err := f.Write(content)
-			return err
-		}
-		mode &= old.Mode // at no moment may more users read the new file than the old one
+	if d.old != nil {
+		mode &= d.old.Mode // at no moment may more users read the new file than the old one
 	}
 	temp := ".whatif-" + strconv.FormatUint(rand.Uint64(), 36)
-	fd, err := openfile.At(dir, temp, unix.O_WRONLY|unix.O_CREAT|unix.O_EXCL|unix.O_NOFOLLOW, mode)
+	fd, err := openfile.At(d.dir, temp, unix.O_WRONLY|unix.O_CREAT|unix.O_EXCL|unix.O_NOFOLLOW, mode)
 	if err != nil {
 		return fmt.Errorf("creating a file beside %s: %w", path, err)
 	}
 	f := os.NewFile(uintptr(fd), path)
-	if _, err = f.Write(content); err == nil && old != nil {
-		_ = unix.Fchown(fd, int(old.Uid), int(old.Gid)) // only root can
-		err = unix.Fchmod(fd, old.Mode&0o777)
+	if _, err = f.Write(content); err == nil && d.old != nil {
+		_ = unix.Fchown(fd, int(d.old.Uid), int(d.old.Gid)) // only root can
+		err = unix.Fchmod(fd, d.old.Mode&0o777)
 	}
 	if err == nil {
 		err = f.Sync()
 	}
 	if err = errors.Join(err, f.Close()); err == nil {
-		err = unix.Renameat(dir, temp, dir, name)
+		err = unix.Renameat(d.dir, temp, d.dir, d.name)
 	}
 	if err != nil {
-		_ = unix.Unlinkat(dir, temp, 0)
+		_ = unix.Unlinkat(d.dir, temp, 0)
 		return err
 	}
-	syncDirectory(dir)
+	syncDirectory(d.dir)
 	return nil
 }
 
