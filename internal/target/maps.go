@@ -26,30 +26,33 @@ type Mapping struct {
 
 // Maps lists the executable file mappings of a process, sorted by address. A zombie has none.
 func Maps(pid int) (maps []Mapping, err error) {
-	privilege.InTarget(func() {
-		for place := range placesOf(pid) {
-			var lines int
-			if maps, lines, err = readMaps(place); err == nil && lines > 0 || errors.Is(err, os.ErrPermission) {
-				break
-			}
-		}
+	err = inMaps(pid, func(place string) (found bool, err error) {
+		var lines int
+		maps, lines, err = readMaps(place)
+		return lines > 0, err
 	})
-	if err != nil {
-		return nil, fmt.Errorf("reading the mappings of process %d: %w", pid, err)
-	}
-	return maps, nil
+	return maps, err
 }
 
 // mayReadMaps returns the error that Maps would return if whatif has not the right to read them. The kernel checks that
 // when the file is opened.
-func mayReadMaps(pid int) (err error) {
+func mayReadMaps(pid int) error {
+	return inMaps(pid, func(place string) (bool, error) {
+		f, err := os.Open(place + "/maps")
+		if err != nil {
+			return false, err
+		}
+		f.Close()
+		return true, nil
+	})
+}
+
+// inMaps calls read for the places of a process's mappings, until it has found some, or has not the right to.
+func inMaps(pid int, read func(place string) (found bool, err error)) (err error) {
 	privilege.InTarget(func() {
 		for place := range placesOf(pid) {
-			var f *os.File
-			if f, err = os.Open(place + "/maps"); err == nil {
-				f.Close()
-			}
-			if err == nil || errors.Is(err, os.ErrPermission) {
+			var found bool
+			if found, err = read(place); err == nil && found || errors.Is(err, os.ErrPermission) {
 				break
 			}
 		}
