@@ -219,9 +219,7 @@ func (f *Factors) CoresWarning() string {
 func (f *Factors) Without(c Class, why string) {
 	f.Classes = slices.DeleteFunc(f.Classes, func(x Factor) bool { return x.Class == c })
 	f.Missing[c] = why
-	f.normalise()
-	f.Warnings = nil
-	f.warn()
+	f.renew()
 }
 
 // Set says that the program really has a class as it is on the device: nothing of it is left to be simulated.
@@ -236,6 +234,11 @@ func (f *Factors) Set(c Class, how string) {
 	slices.SortFunc(f.Classes, func(a, b Factor) int {
 		return cmp.Compare(slices.Index(Classes(), a.Class), slices.Index(Classes(), b.Class))
 	})
+	f.renew()
+}
+
+// renew computes what follows from the classes.
+func (f *Factors) renew() {
 	f.normalise()
 	f.Warnings = nil
 	f.warn()

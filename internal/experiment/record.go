@@ -82,7 +82,7 @@ func (s *session) open() error {
 		return errors.Join(err, s.close())
 	}
 	s.visits, err = probes.RecordJava(probesOptions(s.cfg, false), s.recorder.Members, s.launcher.starting,
-		func(at probes.Place) error { return s.probe([]probes.Place{at}) })
+		s.probeAt)
 	if err != nil {
 		return errors.Join(err, s.close())
 	}

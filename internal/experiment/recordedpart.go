@@ -85,6 +85,9 @@ func (p *recordedPart) follow(b *symbol.Binary) {
 	}
 }
 
+// probeAt has the visits recorded that pass a place.
+func (p *recordedPart) probeAt(at probes.Place) error { return p.probe([]probes.Place{at}) }
+
 // probe has the visits recorded that pass these places.
 func (p *recordedPart) probe(places []probes.Place) error {
 	var all []live.Probe
@@ -184,7 +187,7 @@ func (l *trialLoop) recording(ctx context.Context, p subject) (*recording.Record
 		}
 		return p.alive(l.ledger) && !l.over(ctx)
 	}
-	end, err := l.probes.EachJavaVisit(func(at probes.Place) error { return part.probe([]probes.Place{at}) })
+	end, err := l.probes.EachJavaVisit(part.probeAt)
 	if err != nil {
 		return nil, errors.Join(err, part.close())
 	}
