@@ -48,15 +48,8 @@ func javaPrograms(t *testing.T) (java, classes string) {
 
 // samplesIn counts the samples of all experiments, and those in methods of this name.
 func samplesIn(d *profile.Data, method string) (all, in int64) {
-	for _, e := range d.Experiments {
-		all += e.Samples
-		for id, n := range e.UnitSamples {
-			if d.Units[id].Name == method {
-				in += n
-			}
-		}
-	}
-	return all, in
+	of, all := samplesOf(d)
+	return all, of[method]
 }
 
 // TestJava: code that HotSpot compiles while the program runs has units, without a flag for the JVM. A method has what
@@ -198,13 +191,12 @@ func TestJavaWithoutAgent(t *testing.T) {
 		if !regexp.MustCompile(`^rounds \d+\n$`).MatchString(out) {
 			t.Errorf("%v: the program printed %q", w, out)
 		}
-		var all, in int64 // what is inlined counts for the method that it is in: HotSpot chooses
-		for _, e := range d.Experiments {
-			all += e.Samples
-			for id, n := range e.UnitSamples {
-				if strings.HasPrefix(d.Units[id].Name, "Toy") {
-					in += n
-				}
+		// What is inlined counts for the method that it is in: HotSpot chooses.
+		of, all := samplesOf(d)
+		in := int64(0)
+		for unit, n := range of {
+			if strings.HasPrefix(unit, "Toy") {
+				in += n
 			}
 		}
 		if lines, _ := linesOf(d, "Toy.java"); in < all/10 || len(lines) > 0 {

@@ -16,7 +16,7 @@ import (
 type javaTally struct {
 	visits, rounds int // recorded, and as many as there were in windows by the program's own count
 	samples        int
-	own            int // samples whose first frame in scope is a line of Toy.java
+	own            int // samples with a line of Toy.java as the first frame in scope
 	slept          int // waits of which a line of main is known
 }
 

@@ -16,7 +16,6 @@ import (
 	"strings"
 	"sync"
 	"testing"
-	"time"
 
 	"golang.org/x/sys/unix"
 
@@ -213,18 +212,7 @@ func Turn() (release func(), err error) {
 		quiet()
 		return nil, err
 	}
-	begin := time.Now()
-	return func() { session(); quiet(); tellTurn(time.Since(begin)) }, nil
-}
-
-// tellTurn adds how long a turn took to the file that $WHATIF_TURNS names.
-func tellTurn(took time.Duration) {
-	f, err := os.OpenFile(os.Getenv("WHATIF_TURNS"), os.O_WRONLY|os.O_APPEND|os.O_CREATE, 0o600)
-	if err != nil {
-		return
-	}
-	defer f.Close()
-	fmt.Fprintf(f, "%.2f\n", took.Seconds())
+	return func() { session(); quiet() }, nil
 }
 
 // lock locks a file that all tests of this user share.
