@@ -195,20 +195,25 @@ func TestJavaAgain(t *testing.T) {
 	for range n {
 		attached()
 	}
-	b.do(t, "work", warm)
-	now := b.state(t)
+	// Methods are compiled again, and files of a moment closed, some time after; on a busy machine later. A leak stays.
+	now := first
+	for by := time.Now().Add(time.Minute); ; {
+		b.do(t, "work", warm)
+		now = b.state(t)
+		if left(now, first) == "" && len(slower(now, before)) == 0 || time.Now().After(by) {
+			break
+		}
+	}
 	t.Logf("attached %d times more: %v; after the first time: %v; before: %v", n, now, first, before)
-	if now.files != first.files || now.threads > first.threads+2 || now.mappings != first.mappings {
-		t.Errorf("files, threads or mappings are left: %v, at first %v", now, first)
+	if what := left(now, first); what != "" {
+		t.Errorf("%s are left: %v, at first %v", what, now, first)
 	}
 	// A VM gives memory back late. What leaks would grow with each time.
 	if n > 50 && (now.rss > first.rss+40*n || now.metadata > first.metadata+8*n) {
 		t.Errorf("memory is left: %v, at first %v", now, first)
 	}
-	for method, level := range before.levels {
-		if level == 4 && now.levels[method] < 4 {
-			t.Errorf("%s was compiled at level %d, and is at %d", method, level, now.levels[method])
-		}
+	for _, method := range slower(now, before) {
+		t.Errorf("%s was compiled at level %d, and is at %d", method, before.levels[method], now.levels[method])
 	}
 	if !testing.Short() {
 		steady := b.deoptimisations(t)
@@ -219,6 +224,30 @@ func TestJavaAgain(t *testing.T) {
 			t.Errorf("%d deoptimisations in 3 s in which nothing changes", more)
 		}
 	}
+}
+
+// left is what a VM has that it had not before; "" if there is nothing.
+func left(now, before javaState) string {
+	switch {
+	case now.files != before.files:
+		return "files"
+	case now.threads > before.threads+2:
+		return "threads"
+	case now.mappings != before.mappings:
+		return "mappings"
+	}
+	return ""
+}
+
+// slower are the methods that the optimizing compiler had compiled before, and has not now.
+func slower(now, before javaState) []string {
+	var methods []string
+	for method, level := range before.levels {
+		if level == 4 && now.levels[method] < 4 {
+			methods = append(methods, method)
+		}
+	}
+	return methods
 }
 
 // TestJavaAgainRate: a VM does as much in a second of processor time before it is attached to as after. Another one, to
