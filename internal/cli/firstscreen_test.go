@@ -109,7 +109,8 @@ func TestReadmeFigures(t *testing.T) {
 	within := find(`intervals that contain the truth: \d+ of \d+ \((\d+)%\)`)
 	forms := find(`(?s)mean absolute error over 64 programs.*?intervals that contain the truth: \d+ of \d+ \((\d+)%\)`)
 	for _, want := range []string{
-		"in each of " + all[0] + " programs", "off by " + all[1] + " percentage points", "On the " + coz[0] + " that COZ can run",
+		"in each of " + all[0] + " programs", "off by " + all[1] + " percentage points",
+		"On the " + coz[0] + " that COZ can run",
 		"off by " + coz[1] + " points and COZ by " + coz[2] + ".",
 		"in " + within[0] + "% of the cases", "in " + forms[0] + "% of a group",
 	} {
