@@ -159,6 +159,7 @@ var busyPoints = []string{"-p", "func:visited", "-p", "work", "-p", "syscall:get
 // startBusy starts testdata/busy.c, and waits until it runs.
 func startBusy(t *testing.T, command ...string) *pulse {
 	t.Helper()
+	realkernel.Whatif(t) // the test's turn begins, or the program would be busy while others' turns last
 	p := startPulse(t, command...)
 	p.awaitWord(t, func() bool { return p.word(wordThreads) > 0 && p.rounds() > 100 })
 	return p
@@ -486,7 +487,7 @@ func TestAttachDescendants(t *testing.T) {
 // If whatif is killed the program runs on. If the program is killed whatif ends.
 func TestAttachKilled(t *testing.T) {
 	realkernel.NeedSession(t)
-	p := startBusy(t, compileBusy(t), "20")
+	p := startBusy(t, compileBusy(t), strconv.Itoa(times(3, 20)))
 	for range times(1, 10) {
 		a := attach(t, append(busyPoints, "-s", "100", strconv.Itoa(p.pid()))...)
 		left := loadedBy(t, a.cmd.Process.Pid)

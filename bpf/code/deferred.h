@@ -273,9 +273,9 @@ SUBPROGRAM int book_deferred(struct thread *t, struct core *c, struct deferred_s
 	if (l->kind) {
 		k = kinds_find(&t->learned.kinds, l->kind);
 		relatives = !k || k->ticks < KIND_KNOWN ? family_kinds(t) : 0;
-		kinds_learn(&t->learned.kinds, l->kind, hits, part, 1);
+		learn_kind(&t->learned.kinds, l->kind, hits, part, 1);
 		if (relatives)
-			kinds_learn(relatives, l->kind, hits, part, 0);
+			learn_kind(relatives, l->kind, hits, part, 0);
 	}
 	credit_settle(&t->credit, &l->credit, weight, control.rate, l->given);
 	return 0;

@@ -108,6 +108,22 @@ static __always_inline struct kinds *family_kinds(const struct thread *t)
 	return bpf_map_lookup_elem(&families, &family);
 }
 
+/*
+ * kinds_learn and credit_hand_over by themselves: end_segment comes to them in many ways, which
+ * made nine of ten steps of the verifier, in each of the ten programs that have it.
+ */
+SUBPROGRAM int learn_kind(struct kinds *all, u64 key, u32 hits, u32 ticks, bool may_change)
+{
+	if (all)
+		kinds_learn(all, key, hits, ticks, may_change);
+	return 0;
+}
+
+SUBPROGRAM u64 due_for_segment(struct thread *t, struct kind *k, u64 now)
+{
+	return t ? credit_hand_over(&t->credit, now, control.rate, control.period, k) : 0;
+}
+
 /* See deferred.h. */
 int learn_deferred(struct thread *t, u64 key, bool given);
 
@@ -137,16 +153,15 @@ SUBPROGRAM int end_segment(struct thread *t, u64 place, u64 now)
 		if (theirs && theirs->ticks >= KIND_KNOWN)
 			k = theirs;
 	}
-	due = credit_hand_over(&t->credit, now, control.rate, control.period, k);
+	due = due_for_segment(t, k, now);
 	if (!under_way(now))
 		return 0;
 	raise_earned(t, due);
 	if (key && ticks) {
 		if (control.delays_returns)
 			learn_usual(&t->learned.usual, hits, ticks);
-		kinds_learn(&t->learned.kinds, key, hits, ticks, 1);
-		if (relatives)
-			kinds_learn(relatives, key, hits, ticks, 0);
+		learn_kind(&t->learned.kinds, key, hits, ticks, 1);
+		learn_kind(relatives, key, hits, ticks, 0);
 	}
 	if (key && t->deferral.samples)
 		learn_deferred(t, key, k && k->ticks >= KIND_KNOWN);
