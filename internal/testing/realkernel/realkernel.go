@@ -84,11 +84,12 @@ func Need(t testing.TB) {
 }
 
 // NeedSession is Need for a test that profiles with [Whatif] only. Its turn begins when the test, or a subtest, asks
-// for Whatif, and ends with that test or subtest: what is compiled and started before takes no other test's time.
-// Subtests that ask for Whatif must not run in parallel.
-func NeedSession(t testing.TB) {
+// for Whatif, and ends with that test or subtest: what is compiled and started before takes no other test's time, and
+// other tests run in parallel. Subtests that ask for Whatif must not.
+func NeedSession(t *testing.T) {
 	t.Helper()
 	NeedKernel(t)
+	t.Parallel()
 	registerSession(t)
 }
 
