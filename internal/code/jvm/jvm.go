@@ -119,6 +119,9 @@ const (
 func (v *VM) rootPath() string { return openfile.Path(int(v.root.Fd())) }
 func (v *VM) socket() string   { return "/tmp/.java_pid" + strconv.Itoa(v.inner) }
 
+// trigger is the file by which a VM knows that SIGQUIT asks for its socket.
+func (v *VM) trigger() string { return "/tmp/.attach_pid" + strconv.Itoa(v.inner) }
+
 // MapFile is the file in which the VM writes down its code, below its own root directory.
 func (v *VM) MapFile() string { return jit.MapFile(v.inner) }
 
@@ -157,8 +160,12 @@ func (v *VM) ask(command ...string) (string, error) {
 	const protocol = "1"
 	request := protocol + "\x00" + strings.Join(command, "\x00") + "\x00"
 	socket, err := openfile.OwnSocket(v.uid, v.rootPath(), v.socket())
-	if errors.Is(err, os.ErrNotExist) {
+	switch {
+	case errors.Is(err, os.ErrNotExist):
 		socket, err = v.wakeListener()
+	case err == nil:
+		// A whatif that was killed while it waited for the socket has left this file, which has done what it is for.
+		_ = openfile.RemoveOwn(v.uid, v.rootPath(), v.trigger())
 	}
 	if err != nil {
 		return "", err
@@ -222,11 +229,10 @@ func (v *VM) wakeListener() (*openfile.Found, error) {
 	if err := v.listens(); err != nil {
 		return nil, err
 	}
-	trigger := "/tmp/.attach_pid" + strconv.Itoa(v.inner)
-	if err := openfile.MakeOwn(v.uid, v.rootPath(), trigger); err != nil && !errors.Is(err, os.ErrExist) {
+	if err := openfile.MakeOwn(v.uid, v.rootPath(), v.trigger()); err != nil && !errors.Is(err, os.ErrExist) {
 		return nil, err
 	}
-	defer openfile.RemoveOwn(v.uid, v.rootPath(), trigger)
+	defer openfile.RemoveOwn(v.uid, v.rootPath(), v.trigger())
 	if err := unix.PidfdSendSignal(handle, unix.SIGQUIT, nil, 0); err != nil {
 		return nil, err
 	}
