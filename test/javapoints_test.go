@@ -13,6 +13,7 @@ import (
 	"testing"
 
 	"whatif/internal/profile"
+	"whatif/internal/testing/jdk"
 	"whatif/internal/testing/realkernel"
 )
 
@@ -37,7 +38,7 @@ func TestJavaPoints(t *testing.T) {
 	if d.Run.Points[0].Name != "loop" || !slices.Equal(d.End.Sites, []int{1, 1, 1, 1}) {
 		t.Errorf("points %+v at %d places", d.Run.Points, d.End.Sites)
 	}
-	if left, _ := filepath.Glob("/tmp/.whatif-java-*"); len(left) > 0 {
+	if left := jdk.Left(t, "/tmp/.whatif-java-*"); len(left) > 0 {
 		t.Errorf("%v is left", left)
 	}
 }

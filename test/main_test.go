@@ -7,12 +7,16 @@ import (
 	"path/filepath"
 	"slices"
 	"testing"
+	"time"
 
 	"golang.org/x/sys/unix"
 
 	"whatif/internal/profile"
 	"whatif/internal/testing/realkernel"
 )
+
+// patience is how long a test waits for something that comes sooner or later: on a busy machine later.
+const patience = time.Minute
 
 func TestMain(m *testing.M) { realkernel.Main(m) }
 

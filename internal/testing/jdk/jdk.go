@@ -2,10 +2,17 @@
 package jdk
 
 import (
+	"fmt"
 	"io/fs"
+	"os"
 	"os/exec"
+	"path/filepath"
 	"slices"
+	"strings"
 	"testing"
+	"time"
+
+	"golang.org/x/sys/unix"
 
 	"whatif/internal/testing/compiled"
 )
@@ -61,4 +68,46 @@ func forCompiler() []string {
 		args = append(args, "-J"+flag)
 	}
 	return args
+}
+
+// Left gives the directories for agents, of names that match a pattern, that are not in use and were not removed. A
+// whatif locks its directory as long as it uses it, so one that another process has locked is of a test that runs
+// beside.
+func Left(t testing.TB, pattern string) (left []string) {
+	t.Helper()
+	// A directory is locked a moment after it is made.
+	for end := time.Now().Add(10 * time.Second); ; time.Sleep(20 * time.Millisecond) {
+		all, err := filepath.Glob(pattern)
+		if err != nil {
+			t.Fatal(err)
+		}
+		locks, err := os.ReadFile("/proc/locks")
+		if err != nil {
+			t.Fatal(err)
+		}
+		left = slices.DeleteFunc(all, func(dir string) bool {
+			var st unix.Stat_t
+			if unix.Lstat(dir, &st) != nil {
+				return true // removed meanwhile
+			}
+			by := lockedBy(string(locks), st.Ino)
+			return by != 0 && by != os.Getpid()
+		})
+		if len(left) == 0 || time.Now().After(end) {
+			return left
+		}
+	}
+}
+
+// lockedBy is the process that has locked a directory, by the table of /proc/locks; 0: none.
+func lockedBy(locks string, inode uint64) (pid int) {
+	for line := range strings.Lines(locks) {
+		// 1: FLOCK ADVISORY WRITE 4711 fe:00:12345 0 EOF
+		words := strings.Fields(line)
+		if len(words) > 5 && words[1] == "FLOCK" && strings.HasSuffix(words[5], fmt.Sprintf(":%d", inode)) {
+			fmt.Sscan(words[4], &pid)
+			return pid
+		}
+	}
+	return 0
 }
