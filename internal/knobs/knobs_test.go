@@ -10,6 +10,7 @@ import (
 	"net/netip"
 	"os"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strconv"
 	"strings"
@@ -17,12 +18,17 @@ import (
 	"testing"
 	"time"
 
+	"github.com/vishvananda/netlink"
 	"golang.org/x/sys/unix"
 
 	"whatif/internal/hint"
 	"whatif/internal/profile"
 	"whatif/internal/target"
 )
+
+// The process's first thread stays the one of TestMain. By that thread's network the keeper tells whether a process is
+// in the device's, so a thread that a test sends there must be another.
+func init() { runtime.LockOSThread() }
 
 func TestMain(m *testing.M) {
 	Main()
@@ -213,6 +219,9 @@ func TestSet(t *testing.T) {
 		t.Fatal(err)
 	}
 	slowServer(t, connected(t, inside, server), limits.NetBytes)
+	if rate, err := rateOf(inside); err != nil || rate != uint64(limits.NetBytes) {
+		t.Errorf("the kernel passes on %d bytes a second, not %.0f: %v", rate, limits.NetBytes, err)
+	}
 	serverInside(t, inside)
 
 	group := filepath.Dir(p.Procs)
@@ -231,12 +240,30 @@ func TestSet(t *testing.T) {
 		t.Errorf("the group is there: %v", err)
 	}
 	// No process is in the network: threads of this one do not count. The keeper ends.
-	for end := time.Now().Add(5 * time.Second); !errors.Is(unix.Kill(keeper, 0), unix.ESRCH); {
+	for end := time.Now().Add(time.Minute); !errors.Is(unix.Kill(keeper, 0), unix.ESRCH); {
 		if time.Now().After(end) {
 			t.Fatal("the keeper goes on")
 		}
 		time.Sleep(10 * time.Millisecond)
 	}
+}
+
+// rateOf is the bandwidth to which the kernel limits loopback, in the network of a thread.
+func rateOf(at *thread) (rate uint64, err error) {
+	err = at.do(func() error {
+		lo, err := netlink.LinkByName("lo")
+		if err != nil {
+			return err
+		}
+		queues, err := netlink.QdiscList(lo)
+		for _, q := range queues {
+			if limited, ok := q.(*netlink.Tbf); ok {
+				rate = limited.Rate
+			}
+		}
+		return err
+	})
+	return rate, err
 }
 
 // slowServer talks to a server outside, which has the same address inside, and is as slow as on the device.
@@ -251,7 +278,7 @@ func slowServer(t *testing.T, c net.Conn, rate float64) {
 	if _, err := io.ReadFull(c, make([]byte, sent)); err != nil {
 		t.Fatal(err)
 	}
-	if took, least := time.Since(begin).Seconds(), 2*sent/rate; took < 0.9*least || took > 5*least {
+	if took, least := time.Since(begin).Seconds(), 2*sent/rate; took < 0.9*least { // on a busy machine it takes longer
 		t.Errorf("%.1f MB took %.2f s, at %.0f MB/s", 2*sent/1e6, took, rate/1e6)
 	}
 }
@@ -270,7 +297,7 @@ func serverInside(t *testing.T, inside *thread) {
 			c.Close()
 		}
 	}()
-	for end := time.Now().Add(5 * time.Second); time.Now().Before(end); time.Sleep(lookEvery / 4) {
+	for end := time.Now().Add(time.Minute); time.Now().Before(end); time.Sleep(lookEvery / 4) {
 		c, err := net.Dial("tcp4", l.Addr().String())
 		if err != nil {
 			continue // it is not passed on yet
