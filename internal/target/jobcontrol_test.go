@@ -9,6 +9,8 @@ import (
 	"testing"
 	"time"
 
+	"golang.org/x/sys/unix"
+
 	"whatif/internal/testing/pty"
 )
 
@@ -50,14 +52,27 @@ func (term *terminal) enter(t *testing.T, text string) {
 // expect waits for text after the text of the last call.
 func (term *terminal) expect(t *testing.T, text string) {
 	t.Helper()
-	for end := time.Now().Add(5 * time.Second); time.Now().Before(end); time.Sleep(5 * time.Millisecond) {
+	for end := time.Now().Add(time.Minute); time.Now().Before(end); time.Sleep(5 * time.Millisecond) {
 		screen := term.screen.String()
 		if at := strings.Index(screen[term.seen:], text); at >= 0 {
 			term.seen += at + len(text)
 			return
 		}
 	}
-	t.Fatalf("no %q on the screen within 5 s:\n%s", text, term.screen.String())
+	t.Fatalf("no %q on the screen within a minute:\n%s", text, term.screen.String())
+}
+
+// inFront waits until a program is in the foreground of the terminal, in a process group of its own, and runs.
+func (term *terminal) inFront(t *testing.T, name string) {
+	t.Helper()
+	eventually(t, name+" in the foreground", func() bool {
+		group, err := unix.IoctlGetInt(int(term.master.Fd()), unix.TIOCGPGRP)
+		if err != nil {
+			t.Fatal(err)
+		}
+		s, err := StatOf(group)
+		return err == nil && s.Name == name && s.State != 'T'
+	})
 }
 
 // The terminal echoes the command line, so the output must differ from the typed text.
@@ -123,15 +138,14 @@ func TestShellAsProgram(t *testing.T) {
 	term := openTerminal(t)
 	term.enter(t, "$W bash --norc --noprofile --noediting -i\n")
 	term.expect(t, "started")
-	term.enter(t, "sleep 60\n")
-	time.Sleep(200 * time.Millisecond)
+	term.enter(t, "sleep 120\n")
+	term.inFront(t, "sleep")
 	term.enter(t, "\x1a")
 	term.expect(t, "Stopped")
 	term.enter(t, "fg\n")
-	term.expect(t, "sleep 60\r\n")
-	time.Sleep(200 * time.Millisecond)
+	term.inFront(t, "sleep")
 	term.enter(t, "\x03")
-	time.Sleep(200 * time.Millisecond)
+	term.inFront(t, "bash")
 	term.enter(t, "echo in''ner; exit 8\n")
 	term.expect(t, "inner")
 	term.expect(t, "ended 8")

@@ -26,7 +26,7 @@ func TestStatus(t *testing.T) {
 		{"kill -TERM $$", 143, unix.SIGTERM},
 		{"kill -KILL $$", 137, unix.SIGKILL},
 		{"kill -SEGV $$", 139, unix.SIGSEGV},
-		{"(sleep 0.1; kill -CONT $$) & kill -STOP $$; exit 3", 3, 0},
+		{"(until grep -q '^State:.T' /proc/$$/status; do sleep 0.01; done; kill -CONT $$) & kill -STOP $$; exit 3", 3, 0},
 	} {
 		_, state := run(t, Config{Args: []string{"sh", "-c", test.script}})
 		if state.Status != test.status || state.Signal != test.signal || state.Err != nil {

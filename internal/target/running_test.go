@@ -60,7 +60,7 @@ func TestFindRunning(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer zombie.Wait()
-	for end := time.Now().Add(5 * time.Second); time.Now().Before(end); time.Sleep(time.Millisecond) {
+	for end := time.Now().Add(time.Minute); time.Now().Before(end); time.Sleep(time.Millisecond) {
 		if s, err := StatOf(zombie.Process.Pid); err == nil && s.Ended() {
 			break
 		}

@@ -1,6 +1,6 @@
 // Command whatif is a small whatif for the tests of package target. It runs the program in its arguments and exits with
 // the program's status. TEST_HOW has words: with "hold" the program is never released, with "late" the command waits
-// 300 ms after the program's end.
+// 300 ms after the program's end, with "later" a minute.
 package main
 
 import (
@@ -39,7 +39,11 @@ func run() int {
 	state := p.Wait()
 	fmt.Fprintf(os.Stderr, "ended %d\n", state.Status)
 	if strings.Contains(how, "late") {
-		time.Sleep(300 * time.Millisecond)
+		waits := 300 * time.Millisecond
+		if strings.Contains(how, "later") {
+			waits = time.Minute
+		}
+		time.Sleep(waits)
 		fmt.Fprintln(os.Stderr, "written")
 	}
 	return state.Status
