@@ -409,7 +409,8 @@ func TestSwapped(t *testing.T) {
 		}
 	})
 	wrote := 0
-	for end := time.Now().Add(time.Second); time.Now().Before(end); {
+	begun := time.Now()
+	for time.Since(begun) < time.Second || wrote == 0 && time.Since(begun) < time.Minute {
 		for _, write := range both {
 			for _, name := range []string{"p", "q", "way/victim"} {
 				if write(theirs+"/"+name) == nil {

@@ -51,7 +51,7 @@ func TestBrowserWithoutCapabilities(t *testing.T) {
 		t.Fatalf("%v\n%s", err, out)
 	}
 	var got string
-	until := time.Now().Add(10 * time.Second)
+	until := time.Now().Add(time.Minute)
 	for ; got == "" && time.Now().Before(until); time.Sleep(10 * time.Millisecond) {
 		text, _ := os.ReadFile(said)
 		got = string(text)
