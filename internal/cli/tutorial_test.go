@@ -169,7 +169,11 @@ func TestTutorial(t *testing.T) {
 			printed[steady(line)] = true
 		}
 		for _, line := range c.output {
-			if want := steady(line); want != "" && !printed[want] {
+			want := steady(line)
+			if want == "row" && foundUnits.Match(out) {
+				continue // a busy machine has no time for an experiment
+			}
+			if want != "" && !printed[want] {
 				t.Errorf("$ %s: nothing like %q, which is %q:\n%s", text, line, want, out)
 			}
 		}
