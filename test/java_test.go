@@ -247,22 +247,21 @@ func TestJavaAttach(t *testing.T) {
 		}
 		defer cmd.Wait()
 		defer cmd.Process.Kill()
-		time.Sleep(time.Second) // until its methods are compiled
-		file := filepath.Join(t.TempDir(), "whatif.profile")
-		out, err := exec.Command(realkernel.Whatif(t), "attach", "--quiet", "-o", file, "-d", "1200ms", "-s", "0,50",
-			"-p", "syscall:write", "-t", "Toy.java:14", strconv.Itoa(cmd.Process.Pid)).CombinedOutput()
-		if err != nil {
-			t.Fatalf("%s: %v\n%s", java, err, out)
+		const compiled = 100 // of 10 ms
+		awaitUntil(t, "its methods to be compiled", func() bool { return cpuTime(t, cmd.Process.Pid) > compiled })
+		a := attach(t, "-s", "0,50", "-p", "syscall:write", "-t", "Toy.java:14", strconv.Itoa(cmd.Process.Pid))
+		var lines map[int]int64
+		var mix int64
+		a.until(t, "most samples to be in lines of mix", func(d *profile.Data) bool {
+			var n int64
+			lines, n = linesOf(d, "Toy.java")
+			mix = lines[13] + lines[14] + lines[15]
+			return mix > 500 && mix > n/2
+		})
+		if slices.Min([]int64{lines[13], lines[14], lines[15]}) < mix/5 {
+			t.Errorf("%s: by lines, %v", java, lines)
 		}
-		runs, err := profile.ReadFiles([]string{file})
-		if err != nil {
-			t.Fatal(err)
-		}
-		lines, n := linesOf(runs[0], "Toy.java")
-		mix := lines[13] + lines[14] + lines[15]
-		if mix < n/2 || slices.Min([]int64{lines[13], lines[14], lines[15]}) < mix/5 {
-			t.Errorf("%s: of %d samples, by lines, %v", java, n, lines)
-		}
+		a.detach(t)
 		if err := cmd.Process.Signal(unix.Signal(0)); err != nil {
 			t.Errorf("%s has ended: %v", java, err)
 		}

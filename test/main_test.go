@@ -55,6 +55,34 @@ func profiledWith(t *testing.T, stdin *os.File, flags, program []string, status 
 	return runs[0], stdout.String()
 }
 
+// runUntil profiles a program that does not end by itself until its profile has enough, and then ends both.
+func runUntil(t *testing.T, what string, enough func(*profile.Data) bool, flags []string, program ...string) {
+	t.Helper()
+	a := &attaching{file: filepath.Join(t.TempDir(), "whatif.profile")}
+	args := append([]string{"run", "--quiet", "-o", a.file}, flags...)
+	a.cmd = exec.Command(realkernel.Whatif(t), append(append(args, "--"), program...)...)
+	a.start(t)
+	a.until(t, what, enough)
+	if err := a.cmd.Process.Signal(unix.SIGTERM); err != nil { // the program gets it from whatif
+		t.Fatal(err)
+	}
+	if a.cmd.Wait(); a.cmd.ProcessState.ExitCode() != terminated {
+		t.Errorf("%v: %v\n%s", a.cmd.Args, a.cmd.ProcessState, a.said.String())
+	}
+}
+
+// until waits until the profile has enough.
+func (a *attaching) until(t *testing.T, what string, enough func(*profile.Data) bool) {
+	t.Helper()
+	awaitUntil(t, what, func() bool {
+		runs, err := profile.ReadFiles([]string{a.file})
+		if err != nil || len(runs) != 1 {
+			t.Fatalf("%v: %d runs, %v\n%s", a.cmd.Args, len(runs), err, a.said.String())
+		}
+		return enough(runs[0])
+	})
+}
+
 // spedUp are the experiments in which code is virtually faster.
 func spedUp(data *profile.Data) (all []profile.Experiment) {
 	for _, e := range data.Experiments {

@@ -221,9 +221,9 @@ func TestDetachComesFirst(t *testing.T) {
 
 func awaitUntil(t *testing.T, what string, come func() bool) {
 	t.Helper()
-	for end := time.Now().Add(10 * time.Second); !come(); time.Sleep(10 * time.Millisecond) {
+	for end := time.Now().Add(patience); !come(); time.Sleep(10 * time.Millisecond) {
 		if time.Now().After(end) {
-			t.Fatalf("waited 10 s for %s", what)
+			t.Fatalf("waited %v for %s", patience, what)
 		}
 	}
 }

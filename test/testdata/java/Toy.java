@@ -38,7 +38,7 @@ public class Toy {
     int rounds = 0;
     FileOutputStream out = new FileOutputStream("/dev/null");
     long end = System.nanoTime() + (long) (1e9 * seconds);
-    while (System.nanoTime() < end) {
+    while (System.nanoTime() < end || rounds < 50 * seconds) { // half of what is usual, on a busy machine, too
       Thread longer = new Thread(() -> sink += longWork(3 * unit / 100 * (100 - shrunk)));
       Thread shorter = new Thread(() -> sink += shortWork(2 * unit));
       longer.start();
