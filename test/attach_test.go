@@ -50,7 +50,7 @@ func (p *pulse) set(i int, to uint64) {
 
 func (p *pulse) awaitWord(t *testing.T, come func() bool) {
 	t.Helper()
-	for end := time.Now().Add(20 * time.Second); !come(); time.Sleep(time.Millisecond) {
+	for end := time.Now().Add(patience); !come(); time.Sleep(time.Millisecond) {
 		if time.Now().After(end) {
 			said, _ := os.ReadFile(p.stderr)
 			t.Fatalf("%v: resting %d of %d threads, asked %d\n%s", p.cmd.Args, p.word(wordResting), p.word(wordThreads),
@@ -109,7 +109,7 @@ func (a *attaching) start(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { a.cmd.Process.Kill() }) // before the next turn, if the test fails meanwhile
-	for end := time.Now().Add(30 * time.Second); !a.begun(); time.Sleep(5 * time.Millisecond) {
+	for end := time.Now().Add(patience); !a.begun(); time.Sleep(5 * time.Millisecond) {
 		if time.Now().After(end) {
 			a.cmd.Process.Kill()
 			a.cmd.Wait()
@@ -220,14 +220,8 @@ func TestAttachFirstThreadEnded(t *testing.T) {
 	left := exact(t, p, p.pid(), strconv.Itoa(p.pid()))
 	gone(t, left)
 	a := attach(t, "-p", "func:visited", "-u", "func", strconv.Itoa(p.pid()))
-	awaitTicks(t, p.pid())
-	data := a.detach(t)
-	for _, u := range data.Units {
-		if u.Func == "work" {
-			return
-		}
-	}
-	t.Errorf("its samples are in %v", data.Units)
+	awaitUntil(t, "samples in its function", func() bool { return strings.Contains(a.written(), `"func":"work"`) })
+	a.detach(t)
 }
 
 // Points of every kind are counted from the first visit after attaching to the last one before detaching.
@@ -253,7 +247,7 @@ func TestAttachEveryKind(t *testing.T) {
 func awaitTicks(t *testing.T, pid int) {
 	t.Helper()
 	const enough = 5 // of 10 ms
-	begin, end := cpuTime(t, pid), time.Now().Add(20*time.Second)
+	begin, end := cpuTime(t, pid), time.Now().Add(patience)
 	for ; cpuTime(t, pid) < begin+enough; time.Sleep(5 * time.Millisecond) {
 		if time.Now().After(end) {
 			t.Fatalf("process %d does not run", pid)
@@ -264,20 +258,21 @@ func awaitTicks(t *testing.T, pid int) {
 // cpuTime of a process, in 10 ms.
 func cpuTime(t *testing.T, pid int) int {
 	t.Helper()
+	return statistic(t, pid, 14) + statistic(t, pid, 15) // in the program, and in the kernel
+}
+
+// statistic is a field of /proc/PID/stat, with the number that proc(5) gives it, from 3 on.
+func statistic(t *testing.T, pid, field int) int {
+	t.Helper()
 	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
 	if err != nil {
 		t.Fatal(err)
 	}
-	fields := strings.Fields(string(text[bytes.LastIndexByte(text, ')'):]))
-	sum := 0
-	for _, field := range fields[12:14] {
-		n, err := strconv.Atoi(field)
-		if err != nil {
-			t.Fatal(err)
-		}
-		sum += n
+	n, err := strconv.Atoi(strings.Fields(string(text[bytes.LastIndexByte(text, ')'):]))[field-2])
+	if err != nil {
+		t.Fatal(err)
 	}
-	return sum
+	return n
 }
 
 // state is what attaching could leave behind in a process.
@@ -474,9 +469,12 @@ func TestAttachDescendants(t *testing.T) {
 	// Without --children, only the visits of the process itself and its threads are counted.
 	p.rest(t)
 	a := attach(t, append(busyPoints, strconv.Itoa(p.pid()))...)
-	before := p.rounds()
+	forker := onlyChild(t, p.pid())
+	ended := func() int { return statistic(t, forker, 11) } // it grows with each child that has ended
+	before, endedBefore := p.rounds(), ended()
 	p.goOn(t)
-	time.Sleep(100 * time.Millisecond)
+	awaitTicks(t, p.pid()) // it visits
+	awaitUntil(t, "a visit of a child's child", func() bool { return ended() > endedBefore })
 	p.rest(t)
 	data := a.detach(t)
 	if all := int64(p.rounds() - before); data.End.Visits[0] == 0 || data.End.Visits[0] >= all {
@@ -516,9 +514,11 @@ func TestAttachCgroup(t *testing.T) {
 	p.rest(t)
 	q.rest(t)
 	a := attach(t, append(busyPoints, "--cgroup", filepath.Base(dir))...)
+	known := loadedBy(t, a.cmd.Process.Pid)
 	enter(t, dir, q.pid())
+	awaitUntil(t, "both to be profiled", func() bool { return known.entries(t, "processes") == 2 })
 	enter(t, filepath.Dir(dir), p.pid())
-	time.Sleep(500 * time.Millisecond) // for whatif to notice
+	awaitUntil(t, "one to be profiled", func() bool { return known.entries(t, "processes") == 1 })
 	awaitTicks(t, q.pid())
 	before := q.rounds()
 	p.goOn(t)
@@ -560,13 +560,12 @@ func cgroupIn(t *testing.T, root string) string {
 		return ""
 	}
 	t.Cleanup(func() {
-		for range 100 {
-			if os.Remove(dir) == nil {
+		for end := time.Now().Add(patience); os.Remove(dir) != nil; time.Sleep(20 * time.Millisecond) {
+			if time.Now().After(end) {
+				t.Error("a cgroup is left behind")
 				return
 			}
-			time.Sleep(20 * time.Millisecond)
 		}
-		t.Error("a cgroup is left behind")
 	})
 	return dir
 }

@@ -99,7 +99,7 @@ func (p *pulse) rate(over time.Duration) float64 {
 // await waits for the program's first rounds.
 func (p *pulse) await(t *testing.T) {
 	t.Helper()
-	for end := time.Now().Add(20 * time.Second); p.rounds() < 100; time.Sleep(time.Millisecond) {
+	for end := time.Now().Add(patience); p.rounds() < 100; time.Sleep(time.Millisecond) {
 		if time.Now().After(end) {
 			said, _ := os.ReadFile(p.stderr)
 			t.Fatalf("%v does not run\n%s", p.cmd.Args, said)

@@ -18,12 +18,14 @@ import (
 )
 
 // freedOnce is a log. When it is told that experiments have ended it waits until nothing is left in the kernel, and
-// ends the test's turn.
+// ends the test's turn. freed is whether the program ran on then.
 type freedOnce struct {
 	slog.Handler // of the rest
 	said         chan string
+	at           time.Time // of that; known when it is said
 	freed        chan bool
-	attached     func() int // links of this process to hooks of the kernel
+	attached     func() int  // links of this process to hooks of the kernel
+	ended        func() bool // of the program
 	endTurn      func()
 }
 
@@ -33,17 +35,14 @@ func (h *freedOnce) Handle(_ context.Context, r slog.Record) error {
 	if !strings.HasPrefix(r.Message, "experiments ended") {
 		return nil
 	}
+	h.at = time.Now()
 	h.said <- r.Message
 	go func() {
-		for range 20 {
-			if h.attached() == 0 {
-				h.endTurn()
-				h.freed <- true
-				return
-			}
+		for h.attached() > 0 {
 			time.Sleep(50 * time.Millisecond)
 		}
-		h.freed <- false
+		h.freed <- !h.ended()
+		h.endTurn()
 	}()
 	return nil
 }
@@ -66,9 +65,10 @@ func TestProgramRunsOnWhenSettled(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Cleanup(endTurn)
-	log := &freedOnce{slog.DiscardHandler, make(chan string, 1), make(chan bool, 1),
-		func() int { return loadedBy(t, os.Getpid()).count("link") }, endTurn}
-	const ends = 5 * time.Second
+	log := &freedOnce{Handler: slog.DiscardHandler, said: make(chan string, 1), freed: make(chan bool, 1),
+		attached: func() int { return loadedBy(t, os.Getpid()).count("link") },
+		ended:    func() bool { said, _ := os.ReadFile(stdout.Name()); return len(said) > 0 }, endTurn: endTurn}
+	begun := time.Now()
 	outcome, err := experiment.Profile(t.Context(), experiment.Config{
 		Args: []string{program, "5", "3"}, Kind: "line", Points: []point.Spec{spec}, Speedups: []int{0, 50},
 		Period: time.Millisecond, Experiment: 20 * time.Millisecond, Seed: rand.Uint64(), Stdout: stdout, Log: slog.New(log),
@@ -89,20 +89,20 @@ func TestProgramRunsOnWhenSettled(t *testing.T) {
 	if said, err := os.ReadFile(stdout.Name()); err != nil || !strings.HasPrefix(string(said), "rounds ") {
 		t.Errorf("the program did not come to its end: %q, %v", said, err)
 	}
-	end := outcome.Data.End
-	if end == nil || end.Status != 3 || time.Duration(end.RealNS) > ends/2 {
-		t.Errorf("the profile ends with %+v: it should be of the time of the experiments, with the program's status", end)
-	}
 	if !slices.ContainsFunc(outcome.Data.Warnings, func(w profile.Warning) bool { return w.Code == "settled" }) {
 		t.Errorf("the profile does not say that later phases are not in it: %v", outcome.Data.Warnings)
 	}
 	select {
 	case said := <-log.said:
 		t.Log(said)
-		if !<-log.freed {
-			t.Error("something is attached while the program runs on")
-		}
 	default:
-		t.Error("nothing is said")
+		t.Fatal("nothing is said")
+	}
+	if !<-log.freed {
+		t.Error("something is attached while the program runs on")
+	}
+	end := outcome.Data.End
+	if end == nil || end.Status != 3 || time.Duration(end.RealNS) > log.at.Sub(begun) {
+		t.Errorf("the profile ends with %+v: it should be of the time of the experiments, with the program's status", end)
 	}
 }

@@ -172,7 +172,7 @@ func TestCozSurvivor(t *testing.T) {
 		t.Fatal(err)
 	}
 	var said string
-	until := time.Now().Add(10 * time.Second)
+	until := time.Now().Add(patience)
 	for ; !strings.HasSuffix(said, "\n") && time.Now().Before(until); time.Sleep(10 * time.Millisecond) {
 		text, _ := os.ReadFile(errs)
 		said = string(text)
