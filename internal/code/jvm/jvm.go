@@ -116,6 +116,10 @@ const (
 	longestReply = 64 << 10
 )
 
+// heardWithin is the time that a VM has for a signal that somebody has sent already, such as a whatif that was killed
+// meanwhile. A second SIGQUIT prints all stacks if the VM hears it after the first.
+const heardWithin = 3 * time.Second
+
 func (v *VM) rootPath() string { return openfile.Path(int(v.root.Fd())) }
 func (v *VM) socket() string   { return "/tmp/.java_pid" + strconv.Itoa(v.inner) }
 
@@ -229,14 +233,23 @@ func (v *VM) wakeListener() (*openfile.Found, error) {
 	if err := v.listens(); err != nil {
 		return nil, err
 	}
-	if err := openfile.MakeOwn(v.uid, v.rootPath(), v.trigger()); err != nil && !errors.Is(err, os.ErrExist) {
+	err = openfile.MakeOwn(v.uid, v.rootPath(), v.trigger())
+	asked := errors.Is(err, os.ErrExist)
+	if err != nil && !asked {
 		return nil, err
 	}
 	defer openfile.RemoveOwn(v.uid, v.rootPath(), v.trigger())
-	if err := unix.PidfdSendSignal(handle, unix.SIGQUIT, nil, 0); err != nil {
-		return nil, err
+	signal := time.Now()
+	if asked {
+		signal = signal.Add(heardWithin)
 	}
-	for end := time.Now().Add(answerWithin); time.Now().Before(end) && !v.isAbandoned(); {
+	for end := signal.Add(answerWithin); time.Now().Before(end) && !v.isAbandoned(); {
+		if !signal.IsZero() && !time.Now().Before(signal) {
+			if err := unix.PidfdSendSignal(handle, unix.SIGQUIT, nil, 0); err != nil {
+				return nil, err
+			}
+			signal = time.Time{} // once
+		}
 		socket, err := openfile.OwnSocket(v.uid, v.rootPath(), v.socket())
 		if !errors.Is(err, os.ErrNotExist) {
 			return socket, err

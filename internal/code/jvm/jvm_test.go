@@ -136,6 +136,42 @@ func TestNoHandler(t *testing.T) {
 	}
 }
 
+// TestAskedAlready: a VM that somebody has asked for its socket gets no second signal, which would print its stacks.
+func TestAskedAlready(t *testing.T) {
+	program := exec.Command("sh", "-c", "trap 'exit 3' QUIT; echo ready; while :; do sleep 0.01; done")
+	out, err := program.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := program.Start(); err != nil {
+		t.Fatal(err)
+	}
+	io.ReadAtLeast(out, make([]byte, 6), 6)
+	vm := opened(t, program.Process.Pid, 1<<23+4, uint32(os.Getuid()))
+	if err := os.WriteFile(vm.trigger(), nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	defer os.Remove(vm.trigger())
+	opens := make(chan net.Listener)
+	go func() {
+		time.Sleep(heardWithin / 10)
+		l, _ := net.Listen("unix", vm.socket())
+		opens <- l
+	}()
+	socket, err := vm.wakeListener()
+	if l := <-opens; l != nil {
+		l.Close()
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	socket.Close()
+	program.Process.Kill()
+	if program.Wait(); program.ProcessState.ExitCode() == 3 {
+		t.Error("it got SIGQUIT")
+	}
+}
+
 // TestOwnSignals: where SIGQUIT is the program's it is never sent, whatever handles it.
 func TestOwnSignals(t *testing.T) {
 	const script = "trap 'exit 3' QUIT; echo ready; while :; do sleep 0.01; done"
