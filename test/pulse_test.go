@@ -12,6 +12,8 @@ import (
 	"unsafe"
 
 	"golang.org/x/sys/unix"
+
+	"whatif/internal/testing/realkernel"
 )
 
 // A pulse is a running testdata/pulse.c, whose rounds can be read from outside.
@@ -40,6 +42,7 @@ func startPulse(t *testing.T, command ...string) *pulse {
 // preparePulse is startPulse without the start.
 func preparePulse(t *testing.T, command ...string) *pulse {
 	t.Helper()
+	realkernel.Whatif(t) // the test's turn begins, or the program would be busy while others' turns last
 	name := filepath.Join(t.TempDir(), "shared")
 	if err := os.WriteFile(name, make([]byte, 4096), 0o600); err != nil {
 		t.Fatal(err)

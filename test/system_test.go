@@ -204,7 +204,7 @@ func TestSystemExempt(t *testing.T) {
 		return !strings.Contains(line, "never stopped") && !strings.Contains(line, "--exempt")
 	}), "\n")
 	wanted := []string{
-		"processes are never stopped: whatif, ", "cluster 1", "--exempt 1",
+		"processes are never stopped: whatif, ", "cluster ", "--exempt 1", // the machine's own may be in the cluster, too
 		"--exempt whatif-later: no process has that name now",
 	}
 	for _, p := range []*pulse{listed, named, later, listedLater} {

@@ -75,8 +75,8 @@ func forCompiler() []string {
 // beside.
 func Left(t testing.TB, pattern string) (left []string) {
 	t.Helper()
-	// A directory is locked a moment after it is made.
-	for end := time.Now().Add(10 * time.Second); ; time.Sleep(20 * time.Millisecond) {
+	// A directory is locked a moment after it is made, and what a whatif has left that was killed the next one removes.
+	for end := time.Now().Add(time.Minute); ; time.Sleep(20 * time.Millisecond) {
 		all, err := filepath.Glob(pattern)
 		if err != nil {
 			t.Fatal(err)

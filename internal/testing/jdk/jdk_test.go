@@ -8,7 +8,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// A directory that another process has locked is not left. Left waits for ten seconds before it says that one is left,
+// A directory that another process has locked is not left. Left waits for a minute before it says that one is left,
 // so this is asked of the table of locks only.
 func TestLocked(t *testing.T) {
 	dir := t.TempDir()
