@@ -56,7 +56,7 @@ func javaTallyOf(rec *recording.Recording, rounds int) (sum javaTally) {
 
 // TestRecordJava: a recording has the lines of Java code, those that wait, and each visit of a point in it.
 func TestRecordJava(t *testing.T) {
-	realkernel.Need(t)
+	realkernel.NeedBeside(t)
 	java, classes := javaPrograms(t)
 	file := filepath.Join(t.TempDir(), "p")
 	cmd := exec.Command(realkernel.Whatif(t), "record", "--quiet", "-o", file, "-p", "done=Toy.java:46", "--",
