@@ -58,14 +58,14 @@ func TestCommandLine(t *testing.T) {
 	}
 }
 
-// TestSmoke measures for half a minute, and judges the figures by the limits of the whole study. The limits are wider,
+// TestSmoke measures for some twenty seconds, and judges the figures by the limits of the whole study. The limits are wider,
 // because the runs are short, and the noise of the machine widens them further. make test-whole makes the runs that no
 // figure with a limit needs, too.
 func TestSmoke(t *testing.T) {
 	realkernel.NeedQuiet(t)
 	r := rigtest.Open(t)
 	realkernel.Judge(t, func() ([]noise.Figure, float64) {
-		s := study{rig: r, rounds: 3, seconds: 0.5, starts: 3, selfSeconds: 4, judgedOnly: testing.Short()}
+		s := study{rig: r, rounds: 2, seconds: 0.5, starts: 2, selfSeconds: 4, judgedOnly: testing.Short()}
 		var err error
 		if s.parts, err = choose("busy,switches,start,self"); err != nil {
 			t.Fatal(err)
