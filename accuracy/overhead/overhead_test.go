@@ -58,9 +58,9 @@ func TestCommandLine(t *testing.T) {
 	}
 }
 
-// TestSmoke measures for some twenty seconds, and judges the figures by the limits of the whole study. The limits are wider,
-// because the runs are short, and the noise of the machine widens them further. make test-whole makes the runs that no
-// figure with a limit needs, too.
+// TestSmoke measures for some twenty seconds, and judges the figures by the limits of the whole study. The limits are
+// wider, because the runs are short, and the noise of the machine widens them further. make test-whole makes the runs
+// that no figure with a limit needs, too.
 func TestSmoke(t *testing.T) {
 	realkernel.NeedQuiet(t)
 	r := rigtest.Open(t)
