@@ -20,7 +20,7 @@ func (f *following) ended() reason {
 		return usable
 	}
 	f.said = true
-	f.rec.warn("goroutines", "goroutines wait for each other, or are made, too often to be followed, which took %s: "+
-		"what their threads wait for counts instead, and gains may be off by it", why)
+	f.rec.warn("goroutines", "goroutines wait for each other, or are made, so often that following them took %s: "+
+		"only threads are followed now, and gains at large speed-ups come out too small", why)
 	return slowedByFollowing
 }

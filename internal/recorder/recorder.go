@@ -223,7 +223,7 @@ func (r *Recorder) learnFollowing(ns uint64, c counts) error {
 	ended, err := r.following.learn(cost, len(r.taken) > 0, r.pace.share < 1)
 	if ended {
 		r.pace.forget()
-		r.unfollowed = fmt.Sprintf("goroutines wait for each other, or are made, too often to be followed, which took "+
+		r.unfollowed = fmt.Sprintf("goroutines wait for each other, or are made, so often that following them took "+
 			"%.0f%% of a core: the recording has their threads only, and estimates may be off by it", 100*cost)
 		r.options.Log.Warn(r.unfollowed, "code", "goroutines")
 	}

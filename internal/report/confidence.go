@@ -23,6 +23,7 @@ var doubtful = []struct{ code, words string }{
 	{"unpaid", "delays were left over"},
 	{"set-aside", "many experiments were left out"},
 	{"drift", "the pace changed while measuring"},
+	{"goroutines", "goroutines were not followed"},
 	{"unstable", "requests pile up"},
 	{"disagree", "two measures of a latency differ"},
 	{"few-visits", "few visits"},

@@ -3,6 +3,7 @@ package report
 import (
 	"fmt"
 	"math"
+	"strings"
 
 	"whatif/internal/analyze"
 	"whatif/internal/profile"
@@ -30,7 +31,11 @@ func next(r *analyze.Result, points []int, name func(profile.Unit) string) strin
 		best, unclear := candidates(r, k)
 		switch {
 		case best != nil:
-			return trusted(r, "for "+clean(r.Points[k].Name)+", "+optimize(best.t, best.e, name))
+			advice := optimizeLines(linesOfOneFunction(r, k), best, name)
+			if advice == "" {
+				advice = optimize(best.t, best.e, name)
+			}
+			return trusted(r, "for "+clean(r.Points[k].Name)+", "+advice)
 		case unclear != nil:
 			return settle(r, unclear.t, unclear.e, name)
 		}
@@ -62,7 +67,7 @@ func candidates(r *analyze.Result, k int) (best, unclear *candidate) {
 	for i := range r.Targets {
 		t := &r.Targets[i]
 		e := effectOn(t, k, analyze.Throughput)
-		if e == nil || e.NeverVisited || wholeProgram(t.Unit) {
+		if e == nil || e.NeverVisited || wholeProgram(t) {
 			continue
 		}
 		switch {
@@ -76,9 +81,68 @@ func candidates(r *analyze.Result, k int) (best, unclear *candidate) {
 	return best, unclear
 }
 
+// nearlyAll is the share of the time, in percent, from which on a function with all that it calls is the program itself.
+const nearlyAll = 95
+
 // wholeProgram says whether a unit is what a program's own code is called by.
-func wholeProgram(u profile.Unit) bool {
-	return u.Kind == "func" && !u.Self && (u.Name == "main" || u.Name == "main.main" || u.Name == "_start")
+func wholeProgram(t *analyze.Target) bool {
+	u := t.Unit
+	return u.Kind == "func" && !u.Self &&
+		(u.Name == "main" || u.Name == "main.main" || u.Name == "_start" || t.Share >= nearlyAll)
+}
+
+// linesOfOneFunction are the lines that gain of the function whose lines gain most together, in the order of the table.
+func linesOfOneFunction(r *analyze.Result, k int) []candidate {
+	type function struct{ binary, file, name string }
+	of, gains := make(map[function][]candidate), make(map[function]float64)
+	var most function
+	for i := range r.Targets {
+		t := &r.Targets[i]
+		e := effectOn(t, k, analyze.Throughput)
+		if e == nil || e.NeverVisited || e.Verdict != analyze.Faster || t.Unit.Kind != "line" || t.Unit.Func == "" {
+			continue
+		}
+		gain, known, estimated := GainAt(e, 50)
+		if !known || IsBound(e, estimated) {
+			continue
+		}
+		f := function{t.Unit.Binary, t.Unit.File, t.Unit.Func}
+		of[f] = append(of[f], candidate{t, e})
+		if gains[f] += gain.Value; gains[f] > gains[most] {
+			most = f
+		}
+	}
+	return of[most]
+}
+
+// optimizeLines says what lines of one function bring together, if that is more than what the best unit brings. A loop
+// is mostly several lines. "" if the best unit is worth more.
+func optimizeLines(lines []candidate, best *candidate, name func(profile.Unit) string) string {
+	one, known, _ := GainAt(best.e, 50)
+	if len(lines) < 2 || !known {
+		return ""
+	}
+	sum, names := 0.0, make([]string, 0, len(lines))
+	for _, l := range lines {
+		gain, _, _ := GainAt(l.e, 50)
+		sum += gain.Value
+		names = append(names, clean(name(l.t.Unit)))
+	}
+	if sum = min(sum, 50); sum <= one.Value { // nothing brings more than if all took half as long
+		return ""
+	}
+	return fmt.Sprintf("make %s faster: %s. If they take half as long, a visit takes about %.0f%% less time (%s), as far as "+
+		"their gains add up: -u func measures that", clean(lines[0].t.Unit.Func), listed(names), sum, times(sum))
+}
+
+// listed is some names as a part of a sentence, of many the first.
+func listed(names []string) string {
+	const most = 4
+	last := names[len(names)-1]
+	if more := len(names) - most + 1; more > 1 {
+		names, last = names[:most], count(more, "other line")
+	}
+	return strings.Join(names[:len(names)-1], ", ") + " and " + last
 }
 
 // optimize says what a unit brings.

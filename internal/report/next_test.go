@@ -23,3 +23,27 @@ func TestNextIsNotMain(t *testing.T) {
 		t.Errorf("of main with 95%%, parse with 20%% and hash with 40%% of the time: %s", got)
 	}
 }
+
+// A loop is mostly several lines: what they bring together may be more than the first row of the table.
+func TestNextIsOfLinesTogether(t *testing.T) {
+	line := func(function, name string, gain float64) analyze.Target {
+		at50 := analyze.Level{Speedup: 50, Gain: analyze.Estimate{Value: gain, Known: true}}
+		e := analyze.Effect{Metric: analyze.Throughput, Verdict: analyze.Faster, Estimated: []analyze.Level{at50}}
+		unit := profile.Unit{Kind: "line", Name: name, Func: function}
+		return analyze.Target{Unit: unit, Effects: []analyze.Effect{e}}
+	}
+	targets := []analyze.Target{line("render", "a.c:9", 10), line("checksum", "a.c:3", 6), line("checksum", "a.c:4", 5)}
+	for _, c := range []struct {
+		of   []analyze.Target
+		want string
+	}{
+		{targets, "make checksum faster: a.c:3 and a.c:4. If they take half as long, a visit takes about 11% less time (1.12 "},
+		{targets[:2], "make a.c:9 faster. "},
+		{append(targets, line("render", "a.c:8", 2)), "make render faster: a.c:9 and a.c:8. "},
+	} {
+		r := &analyze.Result{Points: []analyze.Point{{Name: "done"}}, Targets: c.of}
+		if got := next(r, []int{0}, func(u profile.Unit) string { return u.Name }); !strings.Contains(got, c.want) {
+			t.Errorf("%d lines: %s, want %s", len(c.of), got, c.want)
+		}
+	}
+}
