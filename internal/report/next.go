@@ -81,7 +81,7 @@ func candidates(r *analyze.Result, k int) (best, unclear *candidate) {
 	return best, unclear
 }
 
-// nearlyAll is the share of the time, in percent, from which on a function with all that it calls is the program itself.
+// nearlyAll is the share of the time, in percent, from which on a function with all that it calls is the program.
 const nearlyAll = 95
 
 // wholeProgram says whether a unit is what a program's own code is called by.
@@ -131,8 +131,8 @@ func optimizeLines(lines []candidate, best *candidate, name func(profile.Unit) s
 	if sum = min(sum, 50); sum <= one.Value { // nothing brings more than if all took half as long
 		return ""
 	}
-	return fmt.Sprintf("make %s faster: %s. If they take half as long, a visit takes about %.0f%% less time (%s), as far as "+
-		"their gains add up: -u func measures that", clean(lines[0].t.Unit.Func), listed(names), sum, times(sum))
+	return fmt.Sprintf("make %s faster: %s. If they take half as long, a visit takes about %.0f%% less time (%s), as far "+
+		"as their gains add up: -u func measures that", clean(lines[0].t.Unit.Func), listed(names), sum, times(sum))
 }
 
 // listed is some names as a part of a sentence, of many the first.

@@ -37,7 +37,7 @@ func TestNextIsOfLinesTogether(t *testing.T) {
 		of   []analyze.Target
 		want string
 	}{
-		{targets, "make checksum faster: a.c:3 and a.c:4. If they take half as long, a visit takes about 11% less time (1.12 "},
+		{targets, "make checksum faster: a.c:3 and a.c:4. If they take half as long, a visit takes about 11% less "},
 		{targets[:2], "make a.c:9 faster. "},
 		{append(targets, line("render", "a.c:8", 2)), "make render faster: a.c:9 and a.c:8. "},
 	} {
