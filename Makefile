@@ -138,7 +138,7 @@ pure: tools lint check-generated race
 RUN_TESTS = @$(SUDO) env "PATH=$$PATH" "HOME=$$HOME" "WHATIF_STRICT=$$WHATIF_STRICT" "WHATIF_CALIBRATION=$$WHATIF_CALIBRATION" \
 	"BESIDE=$(BESIDE)" "ALONE=$(ALONE)" "SPLIT=$(SPLIT)" internal/testing/all $(1)
 
-# In some 10 minutes; test-whole, in 30, with the figures of single mechanisms, and every compiler, debug format and
+# In some 9 minutes; test-whole, in 30, with the figures of single mechanisms, and every compiler, debug format and
 # kind of stack. How long each package may take: internal/testing/budgets.
 test: build tools
 	$(call RUN_TESTS,-short -timeout 20m)

@@ -252,8 +252,8 @@ func TestRecordedGoroutines(t *testing.T) {
 		}
 	}
 	t.Logf("%d visits, %d parks where items are taken, events %v, costs %+v", visits, takes, n, rec.Costs)
-	// A single window has 100 at most.
-	if visits < 10 || takes < visits*8/10 || n[recording.Ready] < visits*8/10 || n[recording.Run] < visits*8/10 {
+	// A single window has 100 at most. On a busy machine an item is there before some are asked for.
+	if visits < 10 || takes < visits/2 || n[recording.Ready] < visits/2 || n[recording.Run] < visits/2 {
 		t.Error("goroutines are missing")
 	}
 	if rec.Costs.Goroutine <= 0 || rec.Costs.Visit <= 0 || rec.Costs.Switch <= 0 {
