@@ -99,7 +99,7 @@ func setup(t *testing.T, why string) func(*testscript.Env) error {
 	}
 }
 
-// A command has a session that stops cores if sessions matches, and resting does not.
+// A command has a session that stops cores if sessions matches, and resting does not, or stopping does.
 var (
 	sessions = regexp.MustCompile(`\bwhatif (run|attach|system|demo)\b`)
 	resting  = regexp.MustCompile(` (--list-units|--no-delays|-s 0) `)
