@@ -150,8 +150,8 @@ func exactStorm(t *testing.T, p *pulse, args ...string) *profile.Data {
 	if alive == 0 {
 		alive = 1
 	}
-	// A child may have to end whose parent runs another program already. Programs are executed anew meanwhile, so one look
-	// may meet both what a process had before and what it has now.
+	// A child's end may still be to come when its parent runs another program already. Programs are executed anew
+	// meanwhile, so one look may meet both what a process had before and what it has now.
 	awaitUntil(t, fmt.Sprintf("%d processes in the kernel's table, and their address spaces", alive), func() bool {
 		return left.entries(t, "processes") == alive && left.entries(t, "counters") <= alive
 	})

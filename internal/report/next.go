@@ -2,6 +2,7 @@ package report
 
 import (
 	"fmt"
+	"iter"
 	"math"
 	"strings"
 
@@ -31,9 +32,9 @@ func next(r *analyze.Result, points []int, name func(profile.Unit) string) strin
 		best, unclear := candidates(r, k)
 		switch {
 		case best != nil:
-			advice := optimizeLines(linesOfOneFunction(r, k), best, name)
-			if advice == "" {
-				advice = optimize(best.t, best.e, name)
+			advice := optimize(best.t, best.e, name)
+			if l := bestLines(r, k); len(l.of) > 1 && l.gain > gainOfHalf(best.e) {
+				advice = l.optimize(name)
 			}
 			return trusted(r, "for "+clean(r.Points[k].Name)+", "+advice)
 		case unclear != nil:
@@ -64,10 +65,8 @@ type candidate struct {
 // candidates are the first unit that is worth the work and, of those of which that is not known, the one that may gain
 // most. Units are ranked. That all of the program would be worth making faster is known without measuring.
 func candidates(r *analyze.Result, k int) (best, unclear *candidate) {
-	for i := range r.Targets {
-		t := &r.Targets[i]
-		e := effectOn(t, k, analyze.Throughput)
-		if e == nil || e.NeverVisited || wholeProgram(t) {
+	for t, e := range effects(r, k) {
+		if wholeProgram(t) {
 			continue
 		}
 		switch {
@@ -91,48 +90,59 @@ func wholeProgram(t *analyze.Target) bool {
 		(u.Name == "main" || u.Name == "main.main" || u.Name == "_start" || t.Share >= nearlyAll)
 }
 
-// linesOfOneFunction are the lines that gain of the function whose lines gain most together, in the order of the table.
-func linesOfOneFunction(r *analyze.Result, k int) []candidate {
-	type function struct{ binary, file, name string }
-	of, gains := make(map[function][]candidate), make(map[function]float64)
-	var most function
-	for i := range r.Targets {
-		t := &r.Targets[i]
-		e := effectOn(t, k, analyze.Throughput)
-		if e == nil || e.NeverVisited || e.Verdict != analyze.Faster || t.Unit.Kind != "line" || t.Unit.Func == "" {
-			continue
-		}
-		gain, known, estimated := GainAt(e, 50)
-		if !known || IsBound(e, estimated) {
-			continue
-		}
-		f := function{t.Unit.Binary, t.Unit.File, t.Unit.Func}
-		of[f] = append(of[f], candidate{t, e})
-		if gains[f] += gain.Value; gains[f] > gains[most] {
-			most = f
+// effects gives each unit that has an effect on a point, and the effect, in the order of the table.
+func effects(r *analyze.Result, k int) iter.Seq2[*analyze.Target, *analyze.Effect] {
+	return func(yield func(*analyze.Target, *analyze.Effect) bool) {
+		for i := range r.Targets {
+			e := effectOn(&r.Targets[i], k, analyze.Throughput)
+			if e != nil && !e.NeverVisited && !yield(&r.Targets[i], e) {
+				return
+			}
 		}
 	}
-	return of[most]
 }
 
-// optimizeLines says what lines of one function bring together, if that is more than what the best unit brings. A loop
-// is mostly several lines. "" if the best unit is worth more.
-func optimizeLines(lines []candidate, best *candidate, name func(profile.Unit) string) string {
-	one, known, _ := GainAt(best.e, 50)
-	if len(lines) < 2 || !known {
-		return ""
+// lines are lines of one function that gain. A loop is mostly several.
+type lines struct {
+	of   []profile.Unit
+	gain float64 // the sum of their gains at 50%
+}
+
+// bestLines are those of the function that gains most by its lines together.
+func bestLines(r *analyze.Result, k int) (best lines) {
+	type function struct{ binary, file, name string }
+	all := make(map[function]lines)
+	for t, e := range effects(r, k) {
+		u := t.Unit
+		gain, known, estimated := GainAt(e, 50)
+		if e.Verdict != analyze.Faster || u.Kind != "line" || u.Func == "" || !known || IsBound(e, estimated) {
+			continue
+		}
+		f := function{u.Binary, u.File, u.Func}
+		l := lines{append(all[f].of, u), all[f].gain + gain.Value}
+		if all[f] = l; l.gain > best.gain {
+			best = l
+		}
 	}
-	sum, names := 0.0, make([]string, 0, len(lines))
-	for _, l := range lines {
-		gain, _, _ := GainAt(l.e, 50)
-		sum += gain.Value
-		names = append(names, clean(name(l.t.Unit)))
+	best.gain = min(best.gain, 50) // nothing brings more than if all took half as long
+	return best
+}
+
+// gainOfHalf is what a unit brings that takes half as long; without an end if that is not known.
+func gainOfHalf(e *analyze.Effect) float64 {
+	if gain, known, _ := GainAt(e, 50); known {
+		return gain.Value
 	}
-	if sum = min(sum, 50); sum <= one.Value { // nothing brings more than if all took half as long
-		return ""
+	return math.Inf(1)
+}
+
+func (l *lines) optimize(name func(profile.Unit) string) string {
+	var names []string
+	for _, u := range l.of {
+		names = append(names, clean(name(u)))
 	}
 	return fmt.Sprintf("make %s faster: %s. If they take half as long, a visit takes about %.0f%% less time (%s), as far "+
-		"as their gains add up: -u func measures that", clean(lines[0].t.Unit.Func), listed(names), sum, times(sum))
+		"as their gains add up: -u func measures that", clean(l.of[0].Func), listed(names), l.gain, times(l.gain))
 }
 
 // listed is some names as a part of a sentence, of many the first.

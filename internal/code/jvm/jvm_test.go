@@ -136,9 +136,10 @@ func TestNoHandler(t *testing.T) {
 	}
 }
 
-// TestAskedAlready: a VM that somebody has asked for its socket gets no second signal, which would print its stacks.
-func TestAskedAlready(t *testing.T) {
-	program := exec.Command("sh", "-c", "trap 'exit 3' QUIT; echo ready; while :; do sleep 0.01; done")
+// trapping starts a program that exits with 3 at SIGQUIT, with an argument. It handles the signal by now.
+func trapping(t *testing.T, arg string) *exec.Cmd {
+	t.Helper()
+	program := exec.Command("sh", "-c", "trap 'exit 3' QUIT; echo ready; while :; do sleep 0.01; done", arg)
 	out, err := program.StdoutPipe()
 	if err != nil {
 		t.Fatal(err)
@@ -147,6 +148,12 @@ func TestAskedAlready(t *testing.T) {
 		t.Fatal(err)
 	}
 	io.ReadAtLeast(out, make([]byte, 6), 6)
+	return program
+}
+
+// TestAskedAlready: a VM that somebody has asked for its socket gets no second signal, which would print its stacks.
+func TestAskedAlready(t *testing.T) {
+	program := trapping(t, "sh")
 	vm := opened(t, program.Process.Pid, 1<<23+4, uint32(os.Getuid()))
 	if err := os.WriteFile(vm.trigger(), nil, 0o600); err != nil {
 		t.Fatal(err)
@@ -174,17 +181,8 @@ func TestAskedAlready(t *testing.T) {
 
 // TestOwnSignals: where SIGQUIT is the program's it is never sent, whatever handles it.
 func TestOwnSignals(t *testing.T) {
-	const script = "trap 'exit 3' QUIT; echo ready; while :; do sleep 0.01; done"
 	for flag, want := range map[string]error{"-Xrs": ErrEarly, "-XX:+DisableAttachMechanism": ErrDisabled} {
-		program := exec.Command("sh", "-c", script, flag)
-		out, err := program.StdoutPipe()
-		if err != nil {
-			t.Fatal(err)
-		}
-		if err := program.Start(); err != nil {
-			t.Fatal(err)
-		}
-		io.ReadAtLeast(out, make([]byte, 6), 6)
+		program := trapping(t, flag)
 		vm := opened(t, program.Process.Pid, 1<<23+3, uint32(os.Getuid()))
 		if _, err := vm.ask("load"); !errors.Is(err, want) {
 			t.Errorf("%s: %v", flag, err)
