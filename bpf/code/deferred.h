@@ -274,8 +274,7 @@ SUBPROGRAM int book_deferred(struct thread *t, struct core *c, struct deferred_s
 		k = kinds_find(&t->learned.kinds, l->kind);
 		relatives = !k || k->ticks < KIND_KNOWN ? family_kinds(t) : 0;
 		learn_kind(&t->learned.kinds, l->kind, hits, part, 1);
-		if (relatives)
-			learn_kind(relatives, l->kind, hits, part, 0);
+		learn_kind(relatives, l->kind, hits, part, 0);
 	}
 	credit_settle(&t->credit, &l->credit, weight, control.rate, l->given);
 	return 0;
