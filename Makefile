@@ -165,7 +165,7 @@ estimates: build tools
 	$(SUDO) env "PATH=$$PATH" "HOME=$$HOME" go run ./accuracy -check -results accuracy/RESULTS.md \
 		-estimates "$$(ls $(KEPT:%=bin/kept-%.json) | paste -sd,)"
 
-# Answers for other machines, in some twelve minutes: a tenth of it records, the rest measures truths. The emulated one
+# Answers for other machines, in some 18 minutes: a third records and experiments, the rest measures truths. The emulated one
 # needs qemu-user and gcc-aarch64-linux-gnu.
 device: build tools
 	$(SUDO) env "PATH=$$PATH" "HOME=$$HOME" go run ./accuracy/device

@@ -51,7 +51,8 @@ func TestWrite(t *testing.T) {
 		return all
 	}
 	rows := []row{
-		{device: &devices[2], truth: four(25, 50, 67, 67), there: four(25, 50, 69, 69), here: four(25, 48, 48, 48)},
+		{device: &devices[2], truth: four(25, 50, 67, 67), there: four(25, 50, 69, 69),
+			tested: four(25, 53, 68, 70), here: four(25, 48, 48, 48)},
 		{device: &devices[4], truth: four(0, 0, 0, 0), refused: "too few visits"},
 	}
 	var b strings.Builder
@@ -59,7 +60,8 @@ func TestWrite(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, want := range []string{"lu_net cpu=0.4", "25/50/67/67", "25/50/69/69", "1.0", "4/4", "25/48/48/48",
-		"refused: too few visits", "mean error 1.0 points, at most 1.0; without --device 10.0"} {
+		"refused: too few visits", "25/53/68/70  1.8", "by experiments: mean error 1.8 points",
+		"mean error 1.0 points, at most 1.0; without --device 10.0"} {
 		if !strings.Contains(b.String(), want) {
 			t.Errorf("no %q in\n%s", want, b.String())
 		}

@@ -31,10 +31,12 @@ type study struct {
 	rounds  int
 	seconds float64
 	record  time.Duration
-	only    string
-	tries   int // of each run, until others use little of the machine
-	log     io.Writer
-	program string
+	// experiments is how long each program is experimented with; 0: not at all.
+	experiments time.Duration
+	only        string
+	tries       int // of each run, until others use little of the machine
+	log         io.Writer
+	program     string
 
 	emulation *emulation // nil: none of the devices needs it
 }
@@ -49,7 +51,8 @@ type estimate struct{ gain, low, high float64 }
 type row struct {
 	device      *device
 	truth       []estimate
-	there, here []estimate // empty: refused says why
+	there, here []estimate // of a recording; empty: refused says why
+	tested      []estimate // as there, of experiments; empty: there were none about the device
 	refused     string
 	foreign     []float64 // the share of the machine that others used, of each run
 }
@@ -66,12 +69,12 @@ func (r *row) errorOf(answers []estimate) float64 {
 	return sum / float64(len(r.truth))
 }
 
-// within is how many intervals hold the truth, which is itself known with an error.
-func (r *row) within() (n int) {
+// within is how many intervals of answers hold the truth, which is itself known with an error.
+func (r *row) within(answers []estimate) (n int) {
 	for i, t := range r.truth {
-		if i < len(r.there) {
-			half := math.Hypot(r.there[i].high-r.there[i].low, t.high-t.low) / 2
-			if math.Abs(r.there[i].gain-t.gain) <= half {
+		if i < len(answers) {
+			half := math.Hypot(answers[i].high-answers[i].low, t.high-t.low) / 2
+			if math.Abs(answers[i].gain-t.gain) <= half {
 				n++
 			}
 		}
@@ -171,21 +174,50 @@ func (s *study) truth(ctx context.Context, p *place, r *row) error {
 	return nil
 }
 
-// predict records the program, and asks for the target on the device.
+// predict asks for the target on the device in both ways: of a recording, and of experiments.
 func (s *study) predict(ctx context.Context, p *place, r *row) error {
 	d := r.device
-	target, name, err := s.target(d)
+	recorded, err := s.ask(ctx, p, r, "record", "-d", time.Duration(d.longer(float64(s.record))).String())
 	if err != nil {
 		return err
 	}
+	r.there, r.here, r.refused = chosen(recorded.Estimate), chosen(recorded.Here.Estimate), recorded.Refused
+	if s.experiments == 0 {
+		return nil
+	}
+	seconds := time.Duration(d.longer(float64(s.experiments))).String()
+	args := append([]string{"run", "-s", "0,25,50,75,100", "-d", seconds}, s.flags(d)...)
+	tested, err := s.ask(ctx, p, r, args...)
+	if err != nil {
+		return err
+	}
+	r.tested = chosen(tested.Curve)
+	return nil
+}
+
+// An answer is what a profile says of the target: on the device, and here.
+type answer struct {
+	Metric, Refused string
+	Estimate, Curve []level
+	Here            struct{ Estimate []level }
+}
+
+// ask profiles the program by a command of whatif's.
+func (s *study) ask(ctx context.Context, p *place, r *row, command ...string) (*answer, error) {
+	d := r.device
+	target, name, err := s.target(d)
+	if err != nil {
+		return nil, err
+	}
 	dir, err := os.MkdirTemp("", "whatif-device")
 	if err != nil {
-		return fmt.Errorf("recording: %w", err)
+		return nil, fmt.Errorf("profiling: %w", err)
 	}
 	defer os.RemoveAll(dir)
 	profile := filepath.Join(dir, "profile")
-	args := append(p.command(nil), s.rig.Command(), "record", "-q", "-p", "func:progress_done", "-t", target, "-d",
-		time.Duration(d.longer(float64(s.record))).String(), "-o", profile, "--", s.program, d.program, "0", "3600")
+	args := append(p.command(nil), s.rig.Command())
+	args = append(append(args, command...), "-q", "-p", "func:progress_done", "-t", target, "-o", profile, "--", s.program,
+		d.program, "0", "3600")
 	_, foreign, err := undisturbed(s.tries, func() (bool, error) {
 		if err := os.RemoveAll(profile); err != nil {
 			return false, err
@@ -193,31 +225,25 @@ func (s *study) predict(ctx context.Context, p *place, r *row) error {
 		return true, output(ctx, args, nil)
 	})
 	if err != nil {
-		return err
+		return nil, err
 	}
 	r.foreign = append(r.foreign, foreign)
 	var report struct {
 		Targets []struct {
 			Name   string
-			Points []struct {
-				Metric, Refused string
-				Estimate        []level
-				Here            struct{ Estimate []level }
-			}
+			Points []answer
 		}
 	}
 	args = append([]string{s.rig.Command(), "report", "--format", "json"}, append(s.flags(d), profile)...)
 	if err := output(ctx, args, &report); err != nil {
-		return err
+		return nil, err
 	}
 	for _, t := range report.Targets {
 		if t.Name == name {
-			p := t.Points[0]
-			r.there, r.here, r.refused = chosen(p.Estimate), chosen(p.Here.Estimate), p.Refused
-			return nil
+			return &t.Points[0], nil
 		}
 	}
-	return fmt.Errorf("reporting: no time in %s", target)
+	return nil, fmt.Errorf("reporting: no time in %s", target)
 }
 
 // target is what is sped up, as -t takes it, and its name in reports.
@@ -345,21 +371,27 @@ func (p *place) leave() error {
 func write(w io.Writer, rows []row) error {
 	tw := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(tw, "device\ttruth at 25, 50, 75, 100%\t--device\t[95% interval]\terror\twithin\t"+
-		"without\tits error\tothers")
-	var errors, without []float64
+		"experiments\ttheir error\twithin\twithout\tits error\tothers")
+	var errors, tested, without []float64
 	refused := ""
 	for i := range rows {
 		r := &rows[i]
 		if len(r.there) == 0 {
-			fmt.Fprintf(tw, "%s\t%s\trefused\t\t\t\t\t\n", r.device.name(), gains(r.truth))
+			fmt.Fprintf(tw, "%s\t%s\trefused\t\t\t\t%s\t\t\t\n", r.device.name(), gains(r.truth), gains(r.tested))
 			refused += fmt.Sprintf("%s: refused: %s\n", r.device.name(), r.refused)
 			continue
 		}
 		here := r.errorOf(r.here)
 		errors, without = append(errors, r.errorOf(r.there)), append(without, here)
-		fmt.Fprintf(tw, "%s\t%s\t%s\t%s\t%.1f\t%d/%d\t%s\t%.1f\t%.0f%%\n", r.device.name(), gains(r.truth), gains(r.there),
-			intervals(r.there), r.errorOf(r.there), r.within(), len(r.truth), gains(r.here), here,
-			100*mean(r.foreign))
+		experiments := "–\t\t"
+		if len(r.tested) > 0 {
+			tested = append(tested, r.errorOf(r.tested))
+			experiments = fmt.Sprintf("%s\t%.1f\t%d/%d", gains(r.tested), r.errorOf(r.tested), r.within(r.tested),
+				len(r.truth))
+		}
+		fmt.Fprintf(tw, "%s\t%s\t%s\t%s\t%.1f\t%d/%d\t%s\t%s\t%.1f\t%.0f%%\n", r.device.name(), gains(r.truth),
+			gains(r.there), intervals(r.there), r.errorOf(r.there), r.within(r.there), len(r.truth), experiments,
+			gains(r.here), here, 100*mean(r.foreign))
 	}
 	if err := tw.Flush(); err != nil {
 		return fmt.Errorf("printing the table: %w", err)
@@ -368,6 +400,10 @@ func write(w io.Writer, rows []row) error {
 	if len(errors) > 0 {
 		fmt.Fprintf(w, "\nmean error %.1f points, at most %.1f; without --device %.1f\n", mean(errors), slices.Max(errors),
 			mean(without))
+	}
+	if len(tested) > 0 {
+		fmt.Fprintf(w, "by experiments: mean error %.1f points, at most %.1f, over %d devices\n", mean(tested),
+			slices.Max(tested), len(tested))
 	}
 	return nil
 }

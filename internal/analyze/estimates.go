@@ -40,6 +40,7 @@ type EstimatedUnit struct {
 	Waiting map[string]float64
 	Waited  float64
 	Memory  Estimate // percent of its CPU time that waits for memory
+	Calls   float64  // percent of a function's time that other functions of the program have that it calls
 	// Together is what the unit is made of, if it is several at once.
 	Together []profile.Part
 	Effects  []EstimatedEffect
@@ -87,9 +88,9 @@ func (e *Effect) EstimateAt(speedup int) (gain Estimate, ok bool) {
 	return Estimate{}, false
 }
 
-// AddEstimates puts what a recording says beside what experiments say. Units without experiments get the verdict of
-// their estimates. Where both are known and their intervals do not meet, the experiments are believed, and a warning
-// says so.
+// AddEstimates puts what a recording says beside what experiments say. Units without experiments, or with too few,
+// get the verdict of their estimates. Where both are known and their intervals do not meet, the experiments are
+// believed, and a warning says so.
 func (r *Result) AddEstimates(from *Estimates) {
 	r.Estimates = from
 	r.crossCheck(from)
@@ -149,7 +150,7 @@ func (r *Result) newTarget(u *EstimatedUnit) Target {
 
 // addUnit adds the estimates of one unit.
 func (r *Result) addUnit(t *Target, u *EstimatedUnit) {
-	t.Memory = u.Memory
+	t.Memory, t.Calls = u.Memory, u.Calls
 	if t.Tried == 0 && t.Samples == 0 && t.Waited == 0 {
 		t.Share, t.Samples, t.Waiting, t.Waited = u.Share, u.Samples, u.Waiting, u.Waited
 	}
@@ -166,16 +167,17 @@ func (r *Result) addUnit(t *Target, u *EstimatedUnit) {
 		}
 		e := &t.Effects[at]
 		e.Estimated, e.Refused = from.Levels, from.Refused
-		switch e.Basis() {
-		case Estimated:
+		switch basis := e.Basis(); {
+		case e.OnlyEstimated():
 			e.Verdict = estimatedVerdict(e.Estimated, r.Margin)
 			e.Reason = "estimated from a recording, not tested by experiments"
-		case Nothing:
-			if e.Refused != "" {
-				e.Reason = "no estimate: " + e.Refused
+			if basis == Both {
+				e.Reason = "estimated from a recording: too few experiments test it"
 			}
-		case Both:
+		case basis == Both:
 			e.warnIfDifferent()
+		case basis == Nothing && e.Refused != "":
+			e.Reason = "no estimate: " + e.Refused
 		}
 	}
 }

@@ -39,7 +39,8 @@ func tested() *Result {
 	r := &Result{Margin: DefaultMargin, Experiments: 20, Baselines: 20, Points: []Point{{Name: "p"}},
 		Targets: []Target{
 			{Unit: profile.Unit{Kind: "line", Name: "a.c:1", Line: 1, Func: "f"}, Share: 50, Tried: 20, Effects: []Effect{{
-				Metric: Throughput, Verdict: Faster, Experiments: 20, Marks: gainsOf(0.4, 3, 100), Curve: []Level{{}}}}},
+				Metric: Throughput, Verdict: Faster, Experiments: 20, Marks: gainsOf(0.4, 3, 100), Curve: []Level{{}},
+				Slope: Estimate{Value: 0.4, Low: 0.37, High: 0.43, Known: true, Bounded: true}}}},
 			{Unit: profile.Unit{Kind: "line", Name: "a.c:2", Line: 2}, Share: 30,
 				Effects: []Effect{{Metric: Throughput, Verdict: Unsure}}, Warnings: Warnings{{"few-experiments", "never tried"}}},
 		}}
@@ -83,6 +84,20 @@ func TestAddEstimates(t *testing.T) {
 		if slices.ContainsFunc(a.Effects[0].Warnings, has) != c.differs || slices.ContainsFunc(r.Warnings, has) != c.differs {
 			t.Errorf("%v: %v, %v", c.levels, a.Effects[0].Warnings, r.Warnings)
 		}
+	}
+}
+
+// TestFewBesideEstimate: too few experiments say nothing, so the verdict is the estimate's, which the table shows.
+func TestFewBesideEstimate(t *testing.T) {
+	r := tested()
+	few := &r.Targets[0].Effects[0]
+	few.Experiments, few.Slope, few.Verdict = 1, Estimate{}, Unsure
+	few.Marks = gainsOf(0.1, 1, 100)
+	r.AddEstimates(&Estimates{Seconds: 5, Units: []EstimatedUnit{unit("a.c:1", 1, gainsOf(0.6, 3, 100))}})
+	e := &r.Targets[0].Effects[0]
+	if e.Verdict != Faster || e.Basis() != Both || e.Reason != "estimated from a recording: too few experiments test it" ||
+		len(e.Warnings) > 0 {
+		t.Errorf("%+v", e)
 	}
 }
 

@@ -44,7 +44,7 @@ func keyOf(t *Target) rankKey {
 		e := &t.Effects[i]
 		k := rankKey{class: classOf(e)}
 		slope := e.Slope
-		if e.Basis() == Estimated { // the gain at 100%
+		if e.OnlyEstimated() { // the gain at 100%
 			slope = e.Estimated[len(e.Estimated)-1].Gain
 			slope.Low, slope.High = slope.Low/100, slope.High/100
 		}

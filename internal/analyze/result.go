@@ -137,6 +137,9 @@ type Target struct {
 	Waiting map[string]float64
 	Waited  float64
 	Memory  Estimate // percent of its CPU time that waits for memory, as a recording says
+	// Calls is the percentage of a function's time that other functions of the program have that it calls, as a recording
+	// says; 0 if that is not known.
+	Calls float64
 	// Together is what the unit is made of, if it is several at once (profile.Together).
 	Together []profile.Part
 	Tried    int // experiments with it, without the discarded ones
@@ -202,6 +205,10 @@ func (e *Effect) Telling() []Level {
 	}
 	return e.Curve
 }
+
+// OnlyEstimated says that all that is known of the effect is what a recording says: there were no experiments, or too
+// few.
+func (e *Effect) OnlyEstimated() bool { return len(e.Estimated) > 0 && len(e.Telling()) == 0 }
 
 // At is the gain at a speed-up that was tried, or at 25, 50, 75 or 100%; ok is false if it is not known.
 func (e *Effect) At(speedup int) (gain Estimate, ok bool) {

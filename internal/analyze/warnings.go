@@ -110,6 +110,9 @@ func (t *track) drift() float64 {
 	return worst
 }
 
+// manyOutliers is the part of a unit's experiments from which on its outliers are worth a word.
+const manyOutliers = 0.2
+
 // effectWarnings adds the warnings about one target's effect on one point.
 func (in *input) effectWarnings(e *Effect, u int, t *track, f *fit) {
 	tg := &in.targets[u]
@@ -136,10 +139,7 @@ func (in *input) effectWarnings(e *Effect, u int, t *track, f *fit) {
 	if visits < 2*fewVisits {
 		e.Warnings.Add("few-visits", "only %.0f visits in %d experiments: a longer run tells more", visits, f.total)
 	}
-	switch {
-	case f.clipped == 1:
-		e.Warnings.Add("outliers", "1 of %d experiments was an outlier: its weight was reduced", f.total)
-	case f.clipped > 1:
+	if float64(f.clipped) > manyOutliers*float64(f.total) {
 		e.Warnings.Add("outliers", "%d of %d experiments were outliers: their weight was reduced", f.clipped, f.total)
 	}
 	if f.disagree > 1 {

@@ -20,7 +20,7 @@ import (
 const (
 	leastOften, mostOften = 10, 10_000
 	mostOftenInJava       = 1_000_000 // code in the class counts there, without a breakpoint
-	mostSeen              = 12        // functions that are listed
+	mostSeen              = 20        // functions that are listed
 )
 
 // see ranks what a program is seen to do. While it is whatif's program, it has stdout, and the list goes to w.

@@ -149,7 +149,7 @@ func (e *Estimator) All() *analyze.Estimates {
 	inParallel(len(units), func(i int) {
 		u := &units[i]
 		all.Units[i] = analyze.EstimatedUnit{Unit: u.Unit, Share: u.Share, Samples: u.Samples, Waiting: u.Waiting,
-			Waited: u.Waited, Memory: e.memory.of(u.sim.Stacks, e.time.samples), Effects: e.effects(u)}
+			Waited: u.Waited, Calls: u.Calls, Memory: e.memory.of(u.sim.Stacks, e.time.samples), Effects: e.effects(u)}
 		if u.small {
 			quarters(all.Units[i].Effects)
 		}

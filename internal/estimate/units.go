@@ -19,6 +19,7 @@ type Unit struct {
 	Samples      int64              //
 	Waiting      map[string]float64 // percent of the time that threads waited in it, by class, added up over the threads
 	Waited       float64            // the part of it that counts as the unit's time; at most 100
+	Calls        float64            // percent of a function's time that other functions in scope have that it calls
 
 	running float64 // percent of the time that threads ran in it, added up over the cores
 	refused string  // why it cannot be simulated
@@ -37,6 +38,7 @@ type members struct {
 	unit   profile.Unit
 	stacks []int32
 	places []int32
+	inner  []int32 // those of stacks in which the unit calls no other one
 }
 
 // Units lists the units of the kind that have enough of the time, smaller ones where those have little of it, the
@@ -60,6 +62,7 @@ func (e *Estimator) Units() []Unit {
 	sized, shares := make([]Unit, len(units)), make([]float64, len(units))
 	for i, m := range units {
 		sized[i] = e.unit(m)
+		sized[i].Calls = e.calls(m)
 		shares[i] = sized[i].Share
 	}
 	least := e.smallest(shares, e.work())
@@ -114,10 +117,13 @@ func (e *Estimator) members(kind string) []*members {
 	}
 	units := make([][]*members, len(e.code.stacks))
 	for i := range e.code.stacks {
-		for _, u := range e.code.unitsOf(&e.code.stacks[i], kind) {
+		for k, u := range e.code.unitsOf(&e.code.stacks[i], kind) {
 			m := of(u)
 			units[i] = append(units[i], m)
 			m.stacks = append(m.stacks, int32(i))
+			if k == 0 {
+				m.inner = append(m.inner, int32(i))
+			}
 		}
 	}
 	for p, s := range e.code.place {
@@ -132,7 +138,7 @@ func (e *Estimator) members(kind string) []*members {
 }
 
 // unitsOf gives the units of a kind that a stack is in: every function in scope on it, once each, or the one that its
-// time belongs to.
+// time belongs to; the innermost first.
 func (c *code) unitsOf(s *stack, kind string) (units []profile.Unit) {
 	if kind != "func" {
 		if s.blamed >= 0 {
@@ -185,6 +191,18 @@ func (e *Estimator) unit(m *members) Unit {
 	}
 	e.addTimes(&u, sum, e.counted())
 	return u
+}
+
+// calls is the percentage of a unit's samples in which it calls another one.
+func (e *Estimator) calls(m *members) float64 {
+	all, own := int64(0), int64(0)
+	for _, s := range m.stacks {
+		all += e.time.samples[s]
+	}
+	for _, s := range m.inner {
+		own += e.time.samples[s]
+	}
+	return 100 * float64(all-own) / float64(max(all, 1))
 }
 
 // addTimes sets the shares of a unit.

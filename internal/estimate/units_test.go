@@ -170,6 +170,25 @@ func TestUnits(t *testing.T) {
 	}
 }
 
+// TestCalls: what of a function's time other functions have that it calls. Code that is not in scope is its caller's.
+func TestCalls(t *testing.T) {
+	calls := map[string]float64{}
+	for _, u := range estimatorOf(sample(true), Options{Kind: "func"}).Units() {
+		calls[u.Name] = u.Calls
+	}
+	wanted := map[string]float64{"parse_row": 0, "log_write": 0, "handle_put": 100, "serve": 100, "hash": 0}
+	for name, want := range wanted {
+		if got, known := calls[name]; !known || got != want {
+			t.Errorf("%s: %.1f%%, want %.1f", name, got, want)
+		}
+	}
+	for _, u := range estimatorOf(sample(false), Options{Kind: "func"}).Units() {
+		if want := 100 * 61.0 / 76; u.Name == "serve" && math.Abs(u.Calls-want) > 1e-9 {
+			t.Errorf("serve with code of a library's: %.1f%%, want %.1f", u.Calls, want)
+		}
+	}
+}
+
 // TestMembers: a unit is made of the right stacks and places, for what may count.
 func TestMembers(t *testing.T) {
 	e := estimatorOf(sample(true), Options{})

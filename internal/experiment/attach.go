@@ -3,6 +3,7 @@ package experiment
 import (
 	"errors"
 	"fmt"
+	"log/slog"
 	"slices"
 
 	"whatif/internal/experiment/probes"
@@ -61,6 +62,16 @@ func findRunning(how *Attach) (*attachedTo, error) {
 		slices.SortedFunc(slices.Values(all), func(x, y target.Running) int { return x.PID - y.PID }),
 		func(x, y target.Running) bool { return x.PID == y.PID })
 	return a, nil
+}
+
+// warnOfStopped says which processes do not run, so that nothing will be seen of them.
+func (a *attachedTo) warnOfStopped(log *slog.Logger) {
+	for _, p := range a.all {
+		if s, err := target.StatOf(p.PID); err == nil && s.State == 'T' {
+			log.Warn(fmt.Sprintf("process %d (%s) is stopped (SIGSTOP), and nothing of it can be measured until it goes on: "+
+				"kill -CONT %d", p.PID, s.Name, p.PID), "code", "stopped")
+		}
+	}
 }
 
 // findCgroup finds a cgroup's directory, and its processes.

@@ -33,7 +33,12 @@ type launcher struct {
 func (l *launcher) launch(ctx context.Context) (subject, error) {
 	switch {
 	case l.cfg.Attach != nil:
-		return findRunning(l.cfg.Attach)
+		a, err := findRunning(l.cfg.Attach)
+		if err != nil {
+			return nil, err
+		}
+		a.warnOfStopped(l.cfg.Log)
+		return a, nil
 	case l.cfg.System && !l.cfg.Starts():
 		return &everyone{exempt: newExempter(l.exempt)}, nil
 	}

@@ -41,8 +41,8 @@ type SeenPlace struct {
 }
 
 const (
-	leastShare  = 1  // percent of the time, of a function that is looked at
-	mostEntries = 40 // functions that are looked at
+	leastShare  = 1  // percent of the time, of a method that is looked at
+	mostEntries = 40 // functions that are looked at: those with most of the time; a good point may have very little
 	mostMethods = 12 // methods that are counted
 	seenPeriod  = time.Millisecond
 )
@@ -219,7 +219,7 @@ func entered(r *analyze.Result, programs []probes.Program) (all []candidate) {
 		wanted := map[string]float64{}
 		for i := range targets {
 			u := &targets[i].Unit
-			if u.Kind == "func" && targets[i].Share >= leastShare && len(wanted) < mostEntries &&
+			if u.Kind == "func" && len(wanted) < mostEntries &&
 				(u.Binary == b.Name() || strings.HasSuffix(b.Path(), u.Binary)) {
 				wanted[u.Name] = targets[i].Share
 			}

@@ -50,6 +50,9 @@ func TestReason(t *testing.T) {
 	for i, reason := range []string{luck, wide, wide} {
 		e := &r.Targets[i].Effects[0]
 		e.Verdict, e.Shape, e.Reason = analyze.Unsure, "", "not enough data: "+reason
+		for l := range e.Curve {
+			e.Curve[l].Gain.High += 10
+		}
 	}
 	if got := Words(&r.Targets[0].Effects[0]); got != "unclear: "+luck {
 		t.Errorf("page: %s", got)
@@ -65,6 +68,44 @@ func TestReason(t *testing.T) {
 	var b bytes.Buffer
 	if err := GitHub(&b, r, Options{}); err != nil || !strings.Contains(b.String(), "**: "+luck+" |\n") {
 		t.Errorf("summary: %v\n%s", err, b.String())
+	}
+}
+
+// TestLittle: an unclear effect that is certainly small is said to be, and is not what to measure next.
+func TestLittle(t *testing.T) {
+	at := func(speedup int, gain, half float64) analyze.Level {
+		return analyze.Level{Speedup: speedup,
+			Gain: analyze.Estimate{Value: gain, Low: gain - half, High: gain + half, Known: true, Bounded: true}}
+	}
+	for _, c := range []struct {
+		levels []analyze.Level
+		short  string
+	}{
+		{[]analyze.Level{at(50, 0.4, 2), at(100, 0.8, 2.5)}, "at most 4%"},
+		{[]analyze.Level{at(50, 0.4, 2), at(100, 0.8, 5)}, "unclear"},  // it may gain more
+		{[]analyze.Level{at(50, 0.4, 7), at(100, -2, 1)}, "unclear"},   // at another speed-up
+		{[]analyze.Level{at(50, 0.4, 2), at(100, -3, 2.5)}, "unclear"}, // it may lose more
+		{[]analyze.Level{at(50, 0.4, 2)}, "unclear"},                   // all of it is not known
+	} {
+		tested := analyze.Effect{Verdict: analyze.Unsure, Experiments: 9, Curve: c.levels,
+			Slope: analyze.Estimate{Known: true, Bounded: true}}
+		estimated := analyze.Effect{Verdict: analyze.Unsure, Estimated: c.levels}
+		for _, e := range []analyze.Effect{tested, estimated} {
+			if short, _ := verdictText(&e); short != c.short {
+				t.Errorf("%+v: %s, want %s", c.levels, short, c.short)
+			}
+		}
+	}
+	r := analysed(made())
+	r.Targets = r.Targets[:2]
+	for i := range r.Targets {
+		e := &r.Targets[i].Effects[0]
+		e.Verdict, e.Shape, e.Curve = analyze.Unsure, "", []analyze.Level{at(50, 1, 1), at(100, 1, 1.5)}
+		e.Slope.Bounded, e.Marks, r.Targets[i].Share = true, nil, 30
+	}
+	narrow := strings.Join(strings.Fields(string(text(t, r, Options{Width: 70}))), " ")
+	if strings.Count(narrow, littleLegend) != 1 || !strings.Contains(narrow, "no clear effect: look at other code") {
+		t.Errorf("narrow table:\n%s", narrow)
 	}
 }
 

@@ -62,15 +62,16 @@ type candidate struct {
 	e *analyze.Effect
 }
 
-// candidates are the first unit that is worth the work and, of those of which that is not known, the one that may gain
-// most. Units are ranked. That all of the program would be worth making faster is known without measuring.
+// candidates are the first unit that is worth the work and, of those of which that is not known, the one that may
+// gain most. Units are ranked. That all of the program would be worth making faster is known without measuring, and a
+// function that hardly does anything but call others becomes faster by these.
 func candidates(r *analyze.Result, k int) (best, unclear *candidate) {
 	for t, e := range effects(r, k) {
 		if wholeProgram(t) {
 			continue
 		}
 		switch {
-		case e.Verdict == analyze.Faster && best == nil:
+		case e.Verdict == analyze.Faster && (best == nil || best.onlyCalls(t, e)):
 			best = &candidate{t, e}
 		case e.Verdict != analyze.Unsure || len(t.Together) > 0:
 		case t.Share >= 1 && (unclear == nil || t.Share > unclear.t.Share):
@@ -80,7 +81,16 @@ func candidates(r *analyze.Result, k int) (best, unclear *candidate) {
 	return best, unclear
 }
 
-// nearlyAll is the share of the time, in percent, from which on a function with all that it calls is the program.
+// goodPart is the part of the gain of a function that only calls others that one of the others has to bring.
+const goodPart = 1.0 / 3
+
+// onlyCalls says whether a candidate hardly does anything but call others, and this is one that does and brings a good
+// part of the gain.
+func (c *candidate) onlyCalls(t *analyze.Target, e *analyze.Effect) bool {
+	return c.t.Calls >= nearlyAll && t.Calls < nearlyAll && gainOfHalf(e) >= goodPart*gainOfHalf(c.e)
+}
+
+// nearlyAll is the percentage of something that is as good as all of it.
 const nearlyAll = 95
 
 // wholeProgram says whether a unit is what a program's own code is called by.
@@ -199,12 +209,12 @@ func times(gain float64) string {
 func settle(r *analyze.Result, t *analyze.Target, e *analyze.Effect, name func(profile.Unit) string) string {
 	unit := clean(name(t.Unit))
 	noise := e.NoiseAt(50)
-	if t.Tried == 0 || r.Experiments == 0 || r.RealNS == 0 || !(noise > 0) || math.IsInf(noise, 0) {
-		return fmt.Sprintf("whatever would help is not known yet: run longer, or %s alone (-t %s -s 50)", unit, unit)
-	}
-	if noise <= settled {
+	if _, isLittle := atMost(e); isLittle || t.Tried > 0 && noise > 0 && noise <= settled {
 		return fmt.Sprintf("%s has %s of the time and no clear effect: look at other code, or at what the program "+
 			"waits for", unit, share(t.Share))
+	}
+	if t.Tried == 0 || r.Experiments == 0 || r.RealNS == 0 || !(noise > 0) || math.IsInf(noise, 0) {
+		return fmt.Sprintf("whatever would help is not known yet: run longer, or %s alone (-t %s -s 50)", unit, unit)
 	}
 	gain, _, _ := GainAt(e, 50)
 	half := math.Round(max(settled, math.Abs(gain.Value)*enough))

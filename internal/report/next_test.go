@@ -24,6 +24,31 @@ func TestNextIsNotMain(t *testing.T) {
 	}
 }
 
+// A function that only calls others is no advice where one of these brings a good part of what it would.
+func TestNextIsNotOnlyCalls(t *testing.T) {
+	function := func(name string, calls, gain float64) analyze.Target {
+		at50 := analyze.Level{Speedup: 50, Gain: analyze.Estimate{Value: gain, Known: true}}
+		return analyze.Target{Unit: profile.Unit{Kind: "func", Name: name}, Calls: calls, Effects: []analyze.Effect{
+			{Metric: analyze.Throughput, Verdict: analyze.Faster, Estimated: []analyze.Level{at50}}}}
+	}
+	work := function("work", 99, 40)
+	for _, c := range []struct {
+		of   []analyze.Target
+		want string
+	}{
+		{[]analyze.Target{work, function("read", 60, 30), function("write", 0, 10)}, "make read faster"},
+		{[]analyze.Target{work, function("loop", 98, 38), function("read", 60, 30)}, "make read faster"},
+		{[]analyze.Target{work, function("read", 60, 5)}, "make work faster"},
+		{[]analyze.Target{work}, "make work faster"},
+		{[]analyze.Target{function("read", 60, 30), work}, "make read faster"},
+	} {
+		r := &analyze.Result{Points: []analyze.Point{{Name: "done"}}, Targets: c.of}
+		if got := next(r, []int{0}, func(u profile.Unit) string { return u.Name }); !strings.Contains(got, c.want) {
+			t.Errorf("%d functions: %s, want %s", len(c.of), got, c.want)
+		}
+	}
+}
+
 // A loop is mostly several lines: what they bring together may be more than the first row of the table.
 func TestNextIsOfLinesTogether(t *testing.T) {
 	line := func(function, name string, gain float64) analyze.Target {

@@ -46,7 +46,10 @@ func (rw *row) verdictOf(e *analyze.Effect) {
 	rw.verdict = e.Verdict
 	rw.short, rw.words = verdictText(e)
 	rw.legend = wordsOf(e.Metric)[e.Verdict]
-	if e.Verdict == analyze.None || e.Verdict == analyze.Unsure || e.NeverVisited {
+	switch _, isLittle := atMost(e); {
+	case isLittle:
+		rw.legend = littleLegend
+	case e.Verdict == analyze.None || e.Verdict == analyze.Unsure || e.NeverVisited:
 		rw.legend = rw.words
 	}
 }
@@ -55,8 +58,12 @@ func (rw *row) verdictOf(e *analyze.Effect) {
 // where, and of one that does not reach 100% that it does not.
 func verdictText(e *analyze.Effect) (short, text string) {
 	short, text = labels[e.Verdict], wordsOf(e.Metric)[e.Verdict]
+	change, isLittle := atMost(e)
 	switch most := e.LargestSpeedup(); {
-	case e.Basis() == analyze.Estimated:
+	case isLittle:
+		short = fmt.Sprintf("at most %.0f%%", math.Ceil(change))
+		text = short + ", if anything"
+	case e.OnlyEstimated():
 		text = estimatedWords[e.Verdict]
 	case e.Basis() == analyze.Nothing && e.Refused != "":
 		short, text = "not tested", "not tested, and no estimate"
@@ -84,6 +91,31 @@ func verdictText(e *analyze.Effect) (short, text string) {
 		text = fmt.Sprintf("no effect: up to %d%%; more was not tried", most)
 	}
 	return short, text
+}
+
+// little is the change, in percent, up to which it hardly matters what exactly it is.
+const little = 5
+
+// littleLegend explains the verdict of effects that are little.
+const littleLegend = "it changes no more than that, if anything"
+
+// atMost is how much an effect that is unclear may change at most, at any speed-up; ok is false if that is not little.
+func atMost(e *analyze.Effect) (most float64, ok bool) {
+	all, known, _ := GainAt(e, 100)
+	if e.Verdict != analyze.Unsure || e.NeverVisited || !known {
+		return 0, false
+	}
+	levels := append(slices.Concat(e.Telling(), e.Marks), analyze.Level{Gain: all})
+	if e.OnlyEstimated() {
+		levels = e.Estimated
+	}
+	for _, l := range levels {
+		if !l.Gain.Bounded {
+			return 0, false
+		}
+		most = max(most, -l.Gain.Low, l.Gain.High)
+	}
+	return most, most <= little
 }
 
 // wordsOf explains verdicts on a metric.

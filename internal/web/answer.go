@@ -37,14 +37,11 @@ func (p *Page) answer(v *view, s int) answer {
 		if e == nil {
 			continue
 		}
-		switch e.Basis() {
-		case analyze.Estimated:
+		switch {
+		case e.OnlyEstimated():
 			estimated++
-		case analyze.Nothing:
-			if e.Refused != "" && p.results[s].Targets[i].Tried == 0 {
-				continue
-			}
-			fallthrough
+		case e.Basis() == analyze.Nothing && e.Refused != "" && p.results[s].Targets[i].Tried == 0:
+			continue
 		default:
 			tried[e.Verdict]++
 			if e.TooFew() {
@@ -62,7 +59,7 @@ func (p *Page) answer(v *view, s int) answer {
 	}
 	a.Kind = string(best.Verdict)
 	a.Gains = v.gains(best)
-	a.Estimated = best.Basis() == analyze.Estimated
+	a.Estimated = best.OnlyEstimated()
 	switch {
 	case best.Verdict != analyze.Slower:
 	case a.Estimated:
@@ -105,7 +102,7 @@ func nothingToGain(none, unsure, few, estimated int, recorded bool) (kind, text 
 // better says whether an effect is a better answer than the best so far: units that help come before those that harm.
 func better(e, best *analyze.Effect) bool {
 	slope := func(e *analyze.Effect) analyze.Estimate {
-		if g, ok := e.EstimateAt(100); ok && e.Basis() == analyze.Estimated {
+		if g, ok := e.EstimateAt(100); ok && e.OnlyEstimated() {
 			g.Low, g.High = g.Low/100, g.High/100 // at 100%, as a slope
 			return g
 		}

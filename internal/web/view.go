@@ -201,7 +201,11 @@ func (p *Page) rows(v *view) *rows {
 }
 
 func (p *Page) row(v *view, s, i int, first *analyze.Effect) *row {
-	r := &row{Verdict: first.Verdict, Basis: first.Basis(), Few: first.TooFew(), Visited: !first.NeverVisited,
+	basis, few := first.Basis(), first.TooFew()
+	if first.OnlyEstimated() { // experiments that are too few do not count
+		basis, few = analyze.Estimated, false
+	}
+	r := &row{Verdict: first.Verdict, Basis: basis, Few: few, Visited: !first.NeverVisited,
 		Words: report.Words(first), Experiments: first.Experiments, Warnings: judgedWarnings(first.Warnings)}
 	r.Refused = first.Basis() == analyze.Nothing && first.Refused != "" && p.results[s].Targets[i].Tried == 0
 	if r.Refused {
