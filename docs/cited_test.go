@@ -158,7 +158,8 @@ func TestWarnings(t *testing.T) {
 			documented[strings.Trim(code, "`")] = true
 		}
 	}
-	adds := regexp.MustCompile(`(?:\b(?:Add|add|warn|doubt)\(|\bCode: *|"code", )"([a-z]+(?:-[a-z]+)*)"[,)]|\{"(several-[a-z]+)", `)
+	adds := regexp.MustCompile(`(?:\b(?:Add|add|warn|doubt)\(|\bCode: *|"code", )"([a-z]+(?:-[a-z]+)*)"[,)]|` +
+		`\{"(several-[a-z]+)", `)
 	used := map[string]bool{"estimate-differs": true} // a constant
 	for _, file := range tree(t) {
 		if !strings.HasPrefix(file, "internal/") || !strings.HasSuffix(file, ".go") || strings.HasSuffix(file, "_test.go") {

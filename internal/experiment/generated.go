@@ -120,7 +120,7 @@ func (g *generated) answer(e ledger.Event) error {
 	if time.Since(m.followed) > followAgain {
 		g.follow(m)
 	}
-	a := madeAnswer{address: e.Address, body: m.table.Find(e.Address)}
+	a := m.find(e.Address)
 	switch {
 	case m.java == nil:
 	case a.body == nil:
@@ -269,11 +269,10 @@ func (g *generated) followFile(m *maker) (changed bool) {
 func (g *generated) correct(m *maker) {
 	g.met()
 	for p, was := range m.answers {
-		body := m.table.Find(was.address)
-		if body == was.body {
+		now := m.find(was.address)
+		if now.body == was.body {
 			continue
 		}
-		now := madeAnswer{address: was.address, body: body}
 		m.answers[p] = now
 		err := g.set(m, p, now)
 		if forgetting := g.kernel.ForgetAddress(p); err != nil || forgetting != nil {

@@ -175,6 +175,18 @@ func (g *generated) ask(m *maker, command byte, methods ...uint64) {
 	}
 }
 
+// find finds the code at an address.
+func (m *maker) find(address uint64) madeAnswer {
+	body := m.table.Find(address)
+	if body != nil && runtime.GOARCH == "amd64" {
+		body.MendLoops(func(address uint64, code []byte) int {
+			n, _ := target.ReadMemory(m.process, address, code) // what cannot be read tells nothing
+			return n
+		})
+	}
+	return madeAnswer{address: address, body: body}
+}
+
 // setFrame tells the kernel side how the caller of compiled Java code is found. What it cannot tell is as without it.
 func (g *generated) setFrame(m *maker, p ledger.Place, a madeAnswer) {
 	rule, known := frameOf(m.process, a)

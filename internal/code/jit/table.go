@@ -7,7 +7,7 @@ import (
 	"whatif/internal/code/symbol"
 )
 
-// Body is the code of one function, as its runtime has written it down. It does not change.
+// Body is the code of one function, as its runtime has written it down. It does not change, but for MendLoops.
 type Body struct {
 	Function
 	// lines are offsets from the beginning of the code, ascending, each with the line from there on; none: the lines are
@@ -19,6 +19,8 @@ type Body struct {
 	java   bool
 	blunt  uint64 // see Blunt
 	sites  int    // that its lines have
+	mended bool   // see MendLoops
+	paid   int64  // what it has taken of the budget
 	pieces int    // how many pieces of a table are still this code
 }
 
@@ -128,7 +130,8 @@ func (t *Table) add(start, size uint64, b *Body) {
 		t.full = true
 		return
 	}
-	t.budget.Left -= b.cost()
+	b.paid = b.cost()
+	t.budget.Left -= b.paid
 	b.pieces = 1
 	t.insert(piece{start, end, b})
 }
@@ -178,7 +181,7 @@ func (t *Table) cutChunk(pieces []piece, start, end uint64) []piece {
 			}
 		}
 		if p.body.pieces == 0 {
-			t.budget.Left += p.body.cost()
+			t.budget.Left += p.body.paid
 		}
 	}
 	if from == to {

@@ -1,0 +1,47 @@
+package flow
+
+import (
+	"slices"
+	"testing"
+)
+
+// Loops are found by where code can go, and not by where it lies.
+func TestLoops(t *testing.T) {
+	for _, c := range []struct {
+		name string
+		code assembled
+		want [][]int // the instructions of each loop, by their number
+	}{
+		{"one", assemble(inc, inc, test, jne(-7), ret), [][]int{{1, 2, 3}}},
+		{"none", assemble(test, jne(3), inc, inc, ret), nil},
+		{"of one instruction", assemble(inc, jne(-2), ret), [][]int{{1}}},
+		{"nested", assemble(inc, inc, inc, test, jne(-7), inc, jne(-15), ret),
+			[][]int{{2, 3, 4}, {1, 2, 3, 4, 5, 6}}},
+		// Two ways back to one beginning are one loop.
+		{"two jumps", assemble(inc, inc, jne(-5), inc, jne(-10), ret), [][]int{{1, 2, 3, 4}}},
+		// A rare case lies behind the function's end, and goes back to where it came from.
+		{"a rare case", assemble(test, jne(4), inc, ret, inc, jmp(-9)), nil},
+		{"a rare case in a loop", assemble(inc, test, jne(7), inc, jne(-9), jmp(5), inc, jmp(-12), ret),
+			[][]int{{1, 2, 3, 4, 6, 7}}},
+		// It is entered in its middle, too.
+		{"two ways in", assemble(test, jne(3), inc, inc, jne(-8), ret), nil},
+		{"nothing", assemble(), nil},
+	} {
+		var got [][]int
+		for _, l := range c.code.graph().Loops() {
+			var numbers []int
+			for _, s := range l.Body {
+				numbers = append(numbers, slices.Index(c.code.at, s.Addr))
+			}
+			got = append(got, numbers)
+			for _, j := range l.Jumps {
+				if !slices.ContainsFunc(l.Body, func(s Span) bool { return s.Addr == j }) {
+					t.Errorf("%s: the jump at %x is not in its loop", c.name, j)
+				}
+			}
+		}
+		if !slices.EqualFunc(got, c.want, slices.Equal[[]int]) {
+			t.Errorf("%s: %v, want %v", c.name, got, c.want)
+		}
+	}
+}
