@@ -18,7 +18,7 @@ type Span struct {
 }
 
 // mostSteps bounds the search for loops: more than compilers make of any method or function.
-const mostSteps = 1 << 20
+const mostSteps = 1 << 18
 
 // Loops returns the loops, those with few instructions first, so that inner loops come before the loops around them. A
 // jump back to code that is reached otherwise, such as from a rare case at the end of a function, makes none.

@@ -190,7 +190,7 @@ func (d *dump) addLines(b *Body, start, size uint64) {
 		if b.V8 && !d.sameFile(b, name) || !b.V8 && file != b.File {
 			continue
 		}
-		b.lines = append(b.lines, line{offset: address - start - shift, line: number})
+		b.lines = append(b.lines, line{offset: address - start - shift, line: int32(number)})
 	}
 	slices.SortStableFunc(b.lines, func(x, y line) int {
 		if x.offset < y.offset {

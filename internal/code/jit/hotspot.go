@@ -63,8 +63,22 @@ type javaCode struct {
 	body        *Body
 	begins      uint64 // the offset at which the next place begins
 	sites       map[site]*site
-	cost        int64           // what it has taken of the budget so far
-	frames      [mostDepth]site // of the place that is being read
+	calls       map[bytecodeAt]bool // that are inlined
+	bytecodes   []uint16            // of the body's lines
+	cost        int64               // what it has taken of the budget so far
+	frames      [mostDepth]inlined  // of the place that is being read
+}
+
+// inlined is a frame of a place.
+type inlined struct {
+	site
+	bytecode uint16
+}
+
+// bytecodeAt is a bytecode in a line of a method, inlined at a place.
+type bytecodeAt struct {
+	at       *site
+	bytecode uint16
 }
 
 // site is a line of a method, inlined at a place. The zero caller is that of the method that was compiled.
@@ -230,7 +244,7 @@ func (h *HotSpot) addCode(p *packet) (changed bool) {
 			break
 		}
 	}
-	c.sites = make(map[site]*site)
+	c.sites, c.calls = make(map[site]*site), make(map[bytecodeAt]bool)
 	h.codes[c.start] = c
 	return false
 }
@@ -284,24 +298,34 @@ func (c *javaCode) addPlace(p *packet) {
 		number, bytecode := p.u16(), p.u16()
 		if int(number) < len(c.inlined) && c.inlined[number] != nil {
 			m := c.inlined[number]
-			frames[i] = site{function: m.Function, line: m.lineOf(bytecode)}
+			frames[i] = inlined{site{function: m.Function, line: m.lineOf(bytecode)}, bytecode}
 		}
 	}
 	if p.short || ends < c.begins || ends > c.size {
 		return
 	}
-	var at *site
+	var in bytecodeAt
 	for i := depth - 1; i >= 0; i-- { // from the outermost on
 		if frames[i].function == nil {
 			continue // a method that is not known: as if it were its caller
 		}
-		frames[i].caller = at
-		at = c.same(frames[i])
+		if in.at != nil {
+			c.calls[in] = true
+		}
+		frames[i].caller = in.at
+		in = bytecodeAt{c.same(frames[i].site), frames[i].bytecode}
 	}
-	if n := len(c.body.lines); at != nil && (n == 0 || c.body.lines[n-1].at != at) {
-		c.body.lines = append(c.body.lines, line{offset: c.begins, at: at})
+	if in.at != nil && (len(c.bytecodes) == 0 || c.last() != in) {
+		c.body.lines = append(c.body.lines, line{offset: c.begins, at: in.at})
+		c.bytecodes = append(c.bytecodes, in.bytecode)
 	}
 	c.begins = ends + 1
+}
+
+// last is what the last line is noted for.
+func (c *javaCode) last() bytecodeAt {
+	n := len(c.bytecodes) - 1
+	return bytecodeAt{c.body.lines[n].at, c.bytecodes[n]}
 }
 
 // same is the one site of code for equal ones.
@@ -316,6 +340,14 @@ func (c *javaCode) same(s site) *site {
 // finish puts code into the table. Behind the last place there is code for rare cases, without lines.
 func (h *HotSpot) finish(c *javaCode) bool {
 	c.body.sites = len(c.sites)
+	lines := c.body.lines[:0]
+	for i, l := range c.body.lines {
+		l.call = c.calls[bytecodeAt{l.at, c.bytecodes[i]}]
+		if n := len(lines); n == 0 || lines[n-1].at != l.at || lines[n-1].call != l.call {
+			lines = append(lines, l)
+		}
+	}
+	c.body.lines = lines
 	if c.begins < c.size && len(c.body.lines) > 0 {
 		c.body.lines = append(c.body.lines, line{offset: c.begins, at: &site{function: c.method.Function}})
 	}
@@ -346,7 +378,7 @@ func (t *Table) AddBytecodes(m *Bytecodes) (replaced bool) {
 	f := ofMethod(m.Class, m.Name, m.Signature, m.File)
 	b := &Body{Function: f, size: m.Size, java: true}
 	for _, l := range m.Lines {
-		b.lines = append(b.lines, line{offset: uint64(l.Bytecode), line: l.Line})
+		b.lines = append(b.lines, line{offset: uint64(l.Bytecode), line: int32(l.Line)})
 	}
 	slices.SortStableFunc(b.lines, func(x, y line) int { return cmp.Compare(x.offset, y.offset) })
 	if was := t.Find(m.Start); was != nil && was.base == m.Start && was.size == b.size && was.Function == f &&

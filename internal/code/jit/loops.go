@@ -9,7 +9,7 @@ import (
 )
 
 // mostMended bounds the code of which loops are looked for: more than HotSpot makes of a method.
-const mostMended = 256 << 10
+const mostMended = 128 << 10
 
 // MendLoops gives the code of loops back to the methods that have these loops. It is for Java code on x86-64, and does
 // so once. read reads the process's memory, as far as it can; what it cannot read changes nothing.
@@ -17,7 +17,7 @@ const mostMended = 256 << 10
 // HotSpot notes for its code which bytecode each place is from. When it has inlined a call late, above all one that
 // puts a number into an object (Long.valueOf), it notes that call for all code for which it has no note afterwards,
 // such as that of loops that it unrolls (JDK 17 to 25; -XX:-EliminateAutoBox stops that). So a loop in one method can
-// seem to be a call in the method that has called it. But such a call cannot be made from within that loop.
+// seem to be a call in the method that has called it.
 func (b *Body) MendLoops(read func(address uint64, code []byte) int) {
 	if b.mended || !b.java {
 		return
@@ -45,52 +45,84 @@ type mending struct {
 	spans []flow.Span      // these instructions
 }
 
-// at is the site of an instruction.
-func (m *mending) at(address uint64) *site {
+// note is what an instruction is noted for.
+type note struct {
+	at   *site
+	call bool // see line
+}
+
+// at is what an instruction is noted for, or was given.
+func (m *mending) at(address uint64) note {
 	if s := m.given[address]; s != nil {
-		return s
+		return note{at: s}
 	}
-	return m.body.noted(address - m.body.base)
+	i := m.lineAt(address)
+	if i < 0 {
+		return note{}
+	}
+	return note{m.body.lines[i].at, m.body.lines[i].call}
 }
 
-// noted is the site of an offset as HotSpot has noted it.
-func (b *Body) noted(offset uint64) *site {
-	i := sort.Search(len(b.lines), func(i int) bool { return b.lines[i].offset > offset })
-	if i == 0 {
-		return nil
-	}
-	return b.lines[i-1].at
+// lineAt is the index of the body's line at an address; -1: there is none.
+func (m *mending) lineAt(address uint64) int {
+	lines := m.body.lines
+	return sort.Search(len(lines), func(i int) bool { return lines[i].offset > address-m.body.base }) - 1
 }
 
-// mend looks at one loop. If the jump back is in an inlined method, and so is all else but what is noted for one place
-// outside of it, then that is in the method, too, and counts for the code before it.
+// mend looks at one loop. A call that is inlined elsewhere has no loop of its own. So if a loop is noted for such a call,
+// and all else in it is in one other inlined call, then all of it is.
 func (m *mending) mend(l *flow.Loop) {
-	seen := map[*site]bool{}
+	seen := map[note]bool{}
 	for _, s := range l.Body {
 		seen[m.at(s.Addr)] = true
 	}
-	back := m.at(l.Jumps[0])
 	for foreign := range seen {
-		in := insideOf(back, foreign)
-		if in == nil {
+		if !foreign.call {
 			continue
 		}
-		for s := range seen {
-			if s != foreign && !in(s) {
-				return // it is a loop around calls
-			}
+		if owner := m.owner(l, seen, foreign); owner != nil {
+			m.give(l, foreign, owner)
+			return
 		}
-		m.give(l, foreign, back)
-		return
 	}
 }
 
-// give gives the instructions of a loop that have a foreign site to the code before them, or to first.
-func (m *mending) give(l *flow.Loop, foreign, first *site) {
+// owner is something in a loop, or before it, that the loop's foreign code belongs to; nil: that cannot be told.
+func (m *mending) owner(l *flow.Loop, seen map[note]bool, foreign note) (owner *site) {
+	var in func(*site) bool
+	for s := range seen {
+		if s == foreign {
+			continue
+		}
+		if owner == nil {
+			owner, in = s.at, insideOf(s.at, foreign.at)
+		}
+		if in == nil || !in(s.at) {
+			return nil // it is a loop around calls
+		}
+	}
+	if owner == nil {
+		return m.before(l.Body[0].Addr, foreign.at)
+	}
+	return owner
+}
+
+// before is what the code before an address is noted for that is noted for something else; nil: there is none.
+func (m *mending) before(address uint64, other *site) *site {
+	for i := m.lineAt(address); i >= 0; i-- {
+		if at := m.body.lines[i].at; at != other {
+			return at
+		}
+	}
+	return nil
+}
+
+// give gives the instructions of a loop that are noted for something foreign to the code before them, or to first.
+func (m *mending) give(l *flow.Loop, foreign note, first *site) {
 	before := first
 	for _, s := range l.Body {
-		if at := m.at(s.Addr); at != foreign {
-			before = at
+		if is := m.at(s.Addr); is != foreign {
+			before = is.at
 			continue
 		}
 		m.given[s.Addr] = before
@@ -139,8 +171,8 @@ func (m *mending) lines() (all []line) {
 	}
 	slices.SortFunc(offsets, cmp.Compare)
 	for _, o := range slices.Compact(offsets) {
-		if at := m.at(m.body.base + o); len(all) == 0 || all[len(all)-1].at != at {
-			all = append(all, line{offset: o, at: at})
+		if n := m.at(m.body.base + o); len(all) == 0 || all[len(all)-1].at != n.at {
+			all = append(all, line{offset: o, at: n.at})
 		}
 	}
 	return all

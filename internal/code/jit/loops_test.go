@@ -2,40 +2,61 @@ package jit
 
 import "testing"
 
-// looping is score, with a loop in line 17, inlined into work's line 30. Another call is in work's line of that number.
-func looping(line int) []sent {
+// looping is work, with score inlined at bytecode 3 of line 30, and valueOf at bytecode 7 of another line: what is told
+// of its code up to offset 18.
+func looping(line int, places sent) []sent {
 	return []sent{
 		send('V').u32(1),
 		send('M').u64(0x10).texts("LToy;", "work", "(I)V", "Toy.java").u16(0, 30, 7, line, 20, 32),
 		send('M').u64(0x20).texts("LToy;", "score", "(I)J", "Toy.java").u16(0, 16, 5, 17),
-		send('C').u64(0x1000).u32(20).u64(0x10).u32(5).u16(2).u64(0x10, 0x20),
-		// Up to and including offset 2 it is work's line 30, then score's loop, which is noted for bytecode 7 of work, and
-		// for score where it jumps back.
-		send('P').u64(0x1000).u16(5).u32(2).u16(1, 0, 0).u32(5).u16(2, 1, 5, 0, 3).u32(9).u16(1, 0, 7).
-			u32(12).u16(2, 1, 9, 0, 3).u32(18).u16(1, 0, 20),
+		send('M').u64(0x30).texts("Ljava/lang/Long;", "valueOf", "(J)Ljava/lang/Long;", "Long.java").u16(0, 900),
+		send('C').u64(0x1000).u32(20).u64(0x10).u32(6).u16(3).u64(0x10, 0x20, 0x30),
+		append(send('P').u64(0x1000).u16(6), places...),
 	}
 }
+
+// upTo is a place up to and including an offset.
+func upTo(offset int, frames ...int) sent {
+	return sent{}.u32(offset).u16(len(frames) / 2).u16(frames...)
+}
+
+func all(places ...sent) (joined sent) {
+	for _, p := range places {
+		joined = append(joined, p...)
+	}
+	return joined
+}
+
+// Frames: a number of a method and a bytecode each.
+var (
+	inScore   = []int{1, 5, 0, 3}
+	atCall    = []int{0, 7}
+	inValueOf = []int{2, 0, 0, 7}
+	inWork    = []int{0, 20}
+)
 
 // code has a loop from offset 3 up to the jump at 10.
 var code = []byte{0x48, 0xff, 0xc0, 0x48, 0xff, 0xc0, 0x48, 0xff, 0xc0, 0x90, 0x75, 0xf7, 0x90, 0x48, 0xff, 0xc0, 0x90,
 	0x90, 0xc3, 0xc3}
 
-func mended(t *testing.T, code []byte, packets ...sent) *Table {
+// mended are packets, and what they tell of code after MendLoops.
+func mended(t *testing.T, code []byte, packets []sent) *Table {
 	t.Helper()
 	_, table := told(t, packets...)
 	before := table.budget.Left
-	table.Find(0x1000).MendLoops(func(address uint64, to []byte) int {
+	read := func(address uint64, to []byte) int {
 		if address != 0x1000 {
 			t.Errorf("code at %#x was read", address)
 		}
 		return copy(to, code)
-	})
-	table.cut(0, 1<<40)
-	if table.budget.Left <= before {
-		t.Errorf("a body takes %d before it is removed, and %d after", before, table.budget.Left)
+	}
+	table.Find(0x1000).MendLoops(read)
+	paid := table.Find(0x1000).paid
+	if table.cut(0, 1<<40); table.budget.Left != before+paid {
+		t.Errorf("a body has taken %d, and gives back %d", paid, table.budget.Left-before)
 	}
 	_, table = told(t, packets...)
-	table.Find(0x1000).MendLoops(func(_ uint64, to []byte) int { return copy(to, code) })
+	table.Find(0x1000).MendLoops(read)
 	return table
 }
 
@@ -43,39 +64,47 @@ func mended(t *testing.T, code []byte, packets ...sent) *Table {
 func TestMendLoops(t *testing.T) {
 	straight := append([]byte(nil), code...)
 	straight[10], straight[11] = 0x90, 0x90
+	noted := all(upTo(2, 0, 0), upTo(5, inScore...), upTo(9, atCall...), upTo(12, inScore...),
+		upTo(15, inValueOf...), upTo(18, inWork...))
+	// All of the loop is noted for the call, and the code before it for score.
+	whole := all(upTo(1, 0, 0), upTo(2, inScore...), upTo(12, atCall...), upTo(14, inScore...),
+		upTo(15, inValueOf...), upTo(18, inWork...))
 	for _, c := range []struct {
-		name string
-		line int
-		code []byte
-		want string // at offset 7
+		name   string
+		line   int
+		code   []byte
+		places sent
+		want   string // at offset 7
 	}{
-		{"a call in another line", 31, code, "score:17 work:30"},
-		{"a call in the same line", 30, code, "score:17 work:30"},
-		{"no loop", 31, straight, "work:31"},
-		{"code that cannot be read", 31, nil, "work:31"},
+		{"a call in another line", 31, code, noted, "score:17 work:30"},
+		{"a call in the same line", 30, code, noted, "score:17 work:30"},
+		{"all of the loop", 31, code, whole, "score:17 work:30"},
+		{"no loop", 31, straight, noted, "work:31"},
+		{"no loop at all", 31, straight, whole, "work:31"},
+		{"code that cannot be read", 31, nil, noted, "work:31"},
 	} {
-		table := mended(t, c.code, looping(c.line)...)
-		for offset, want := range map[uint64]string{0: "work:30", 3: "score:17 work:30", 7: c.want, 9: c.want,
-			10: "score:17 work:30", 13: "work:32"} {
-			if got := chain(table, 0x1000+offset); got != want {
+		table := mended(t, c.code, looping(c.line, c.places))
+		for offset, want := range map[uint64]string{0: "work:30", 2: "", 7: c.want, 9: c.want, 14: "", 16: "work:32"} {
+			if got := chain(table, 0x1000+offset); want != "" && got != want {
 				t.Errorf("%s, offset %d: %q, want %q", c.name, offset, got, want)
 			}
 		}
 	}
 }
 
-// A loop around calls stays what it was: what is outside of the call has more than one place, or jumps back.
+// A loop around calls stays what it was.
 func TestLoopAroundCalls(t *testing.T) {
-	places := looping(31)
-	head := places[:4]
-	for name, place := range map[string]sent{
-		"two places outside": send('P').u64(0x1000).u16(5).u32(2).u16(1, 0, 0).u32(5).u16(1, 0, 20).u32(9).u16(1, 0, 7).
-			u32(12).u16(2, 1, 9, 0, 3).u32(18).u16(1, 0, 20),
-		"the jump is outside": send('P').u64(0x1000).u16(5).u32(2).u16(1, 0, 0).u32(5).u16(2, 1, 5, 0, 3).u32(9).u16(1, 0, 7).
-			u32(12).u16(1, 0, 7).u32(18).u16(1, 0, 20),
+	begin, end := upTo(2, 0, 0), all(upTo(15, inValueOf...), upTo(18, inWork...))
+	for name, places := range map[string]sent{
+		"two places outside":  all(begin, upTo(5, inWork...), upTo(9, atCall...), upTo(12, inScore...), end),
+		"the jump is outside": all(begin, upTo(5, inScore...), upTo(9, atCall...), upTo(12, inWork...), end),
+		"the other call, too": all(begin, upTo(5, inValueOf...), upTo(9, atCall...), upTo(12, inScore...), end),
+		"a call of its own": all(begin, upTo(5, inScore...), upTo(9, atCall...), upTo(12, inScore...),
+			upTo(15, inWork...), upTo(18, inWork...)),
+		"all of it, but no call": all(begin, upTo(3, atCall...), upTo(12, atCall...), upTo(13, inScore...),
+			upTo(15, inWork...), upTo(18, inWork...)),
 	} {
-		packets := append(append([]sent(nil), head...), place)
-		if got := chain(mended(t, code, packets...), 0x1007); got != "work:31" {
+		if got := chain(mended(t, code, looping(31, places)), 0x1007); got != "work:31" {
 			t.Errorf("%s: %q", name, got)
 		}
 	}

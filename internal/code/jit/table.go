@@ -26,8 +26,9 @@ type Body struct {
 
 type line struct {
 	offset uint64
-	line   int
 	at     *site // of a Java method, instead of line
+	line   int32
+	call   bool // it is noted for a call that is inlined elsewhere in the code: see MendLoops
 }
 
 // Frames returns the code at an address of the body: the innermost inlined function first, the body's own last.
@@ -38,7 +39,7 @@ func (b *Body) Frames(address uint64) []symbol.Frame {
 		if at := b.lines[i-1].at; at != nil {
 			return at.frames()
 		}
-		f.Line = b.lines[i-1].line
+		f.Line = int(b.lines[i-1].line)
 	}
 	return []symbol.Frame{f}
 }
