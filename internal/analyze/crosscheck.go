@@ -47,7 +47,7 @@ func (t *Target) compareShare(u *EstimatedUnit) {
 	noise := 100 * math.Sqrt(max(0, p*(1-p))*(perSample(t.Samples, t.Share)+perSample(u.Samples, u.Share)))
 	if math.Abs(t.Share-u.Share) > sharePoints+crossSigmas*noise {
 		t.Warnings.Add("shares-differ", "it has %.0f%% of the CPU time in experiments and %.0f%% in the recording, in which "+
-			"nothing is delayed", t.Share, u.Share)
+			"nothing is delayed: delays change what the program does, so its gain may be off", t.Share, u.Share)
 	}
 }
 

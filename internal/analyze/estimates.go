@@ -167,9 +167,10 @@ func (r *Result) addUnit(t *Target, u *EstimatedUnit) {
 		}
 		e := &t.Effects[at]
 		e.Estimated, e.Refused = from.Levels, from.Refused
+		e.EstimateVerdict = estimatedVerdict(e.Estimated, r.Margin)
 		switch basis := e.Basis(); {
 		case e.OnlyEstimated():
-			e.Verdict = estimatedVerdict(e.Estimated, r.Margin)
+			e.Verdict = e.EstimateVerdict
 			e.Reason = "estimated from a recording, not tested by experiments"
 			if basis == Both {
 				e.Reason = "estimated from a recording: too few experiments test it"
@@ -183,12 +184,15 @@ func (r *Result) addUnit(t *Target, u *EstimatedUnit) {
 }
 
 // estimatedVerdict is like judge, for estimates: the limits are the same, but there is no correction for the number of
-// units, as their errors are not independent.
+// units, as their errors are not independent. The quarters count.
 func estimatedVerdict(levels []Level, margin float64) Verdict {
 	most, least, within := 0.0, 0.0, true
 	for _, l := range levels {
 		if !l.Gain.Bounded {
 			return Unsure
+		}
+		if l.Speedup%25 != 0 {
+			continue // of twenty levels one is often beyond its interval by chance
 		}
 		most, least = max(most, l.Gain.Low), min(least, l.Gain.High)
 		within = within && l.Gain.Low >= -margin && l.Gain.High <= margin

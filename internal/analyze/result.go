@@ -187,8 +187,9 @@ type Effect struct {
 	// Refused is why not, if there is a recording.
 	Estimated []Level
 	Refused   string
-	// EstimateBound is UpperBound for Estimated.
-	EstimateBound bool
+	// EstimateBound is UpperBound for Estimated, and EstimateVerdict what Estimated alone says.
+	EstimateBound   bool
+	EstimateVerdict Verdict
 
 	uncertainty uncertainty // of Slope
 	chance      float64     // probability of so large an effect by chance, see judge

@@ -90,8 +90,8 @@ func printSeen(out io.Writer, seen *experiment.Seen) error {
 		fmt.Fprint(w, "  Shares of the time are with what a function calls. The best point is passed once for each "+
 			"unit of useful work.\n")
 	} else {
-		fmt.Fprint(w, "  Nothing here can be a point: functions may be inlined, or the work goes on in one loop. Name a "+
-			"line of that loop\n  which runs once for each unit of useful work: -p FILE:LINE\n")
+		fmt.Fprint(w, "  Name a line that runs once for each unit of useful work: -p FILE:LINE. No function can be a point: "+
+			"they\n  are inlined, or the work goes on in one loop.\n")
 	}
 	if err := w.Flush(); err != nil {
 		return fmt.Errorf("printing: %w", err)

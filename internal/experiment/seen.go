@@ -41,9 +41,8 @@ type SeenPlace struct {
 }
 
 const (
-	leastShare  = 1  // percent of the time, of a method that is looked at
 	mostEntries = 40 // functions that are looked at: those with most of the time; a good point may have very little
-	mostMethods = 12 // methods that are counted
+	mostMethods = 20 // methods that are counted
 	seenPeriod  = time.Millisecond
 )
 
@@ -138,8 +137,7 @@ func methodsIn(r *analyze.Result) map[string]SeenPlace {
 	all := make(map[string]SeenPlace)
 	for i := range targets {
 		u := &targets[i].Unit
-		if u.Kind == "func" && u.File != "" && !strings.Contains(u.File, "/") && targets[i].Share >= leastShare &&
-			len(all) < mostMethods {
+		if u.Kind == "func" && u.File != "" && !strings.Contains(u.File, "/") && len(all) < mostMethods {
 			spec := "func:" + u.Name
 			all[spec] = SeenPlace{Spec: spec, Share: targets[i].Share, Note: u.File}
 		}

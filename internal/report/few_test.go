@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"whatif/internal/analyze"
+	"whatif/internal/profile"
 )
 
 // TestTooFew: what was tried too seldom for an interval has no gain in any report for people, and an estimate is shown
@@ -121,5 +122,49 @@ func TestDeclared(t *testing.T) {
 	u.Line = 0
 	if got := Beside(analysed(d))(u); got != u.Func {
 		t.Errorf("beside it: %s", got)
+	}
+}
+
+// TestEstimateAlone: where experiments leave it open, the verdict has what the estimate says.
+func TestEstimateAlone(t *testing.T) {
+	gain := analyze.Estimate{Value: 1, Low: -9, High: 11, Known: true, Bounded: true}
+	small := analyze.Estimate{Value: 1, Low: -1, High: 3, Known: true, Bounded: true}
+	for _, c := range []struct {
+		estimate analyze.Estimate
+		says     analyze.Verdict
+		want     string
+	}{
+		{small, analyze.None, "unclear, luck?, ~no effect"}, {small, analyze.Faster, "unclear, luck?, ~optimize"},
+		{small, analyze.Unsure, "unclear, luck?, ~at most 3%"}, {gain, analyze.Unsure, "unclear, luck?"},
+	} {
+		e := analyze.Effect{Verdict: analyze.Unsure, Reason: "not enough data: wide", Experiments: 9,
+			Slope: analyze.Estimate{Known: true, Bounded: true}, Curve: []analyze.Level{{Speedup: 100, Gain: gain}},
+			Estimated: []analyze.Level{{Speedup: 100, Gain: c.estimate}}, EstimateVerdict: c.says}
+		if short, _ := verdictText(&e); short != c.want {
+			t.Errorf("%+v: %s, want %s", c.estimate, short, c.want)
+		}
+	}
+}
+
+// TestFoldMinor: estimates of little interest are one line, unless there is nothing else or all rows are asked for.
+func TestFoldMinor(t *testing.T) {
+	r := analysed(made())
+	gain := analyze.Estimate{Value: 0.1, Low: 0, High: 0.2, Known: true, Bounded: true}
+	small := []analyze.Level{{Speedup: 100, Gain: gain}}
+	for _, kind := range []string{"line", "wait"} {
+		r.Targets = append(r.Targets, analyze.Target{Unit: profile.Unit{Kind: kind, Name: "tiny " + kind}, Share: 0.2,
+			Effects: []analyze.Effect{{Metric: analyze.Throughput, Verdict: analyze.None, Estimated: small}}})
+	}
+	r.Estimates = &analyze.Estimates{Seconds: 2}
+	if got := string(text(t, r, Options{Top: 20})); strings.Contains(got, "tiny") ||
+		!strings.Contains(got, "2 units more, of which estimates say that they have no effect") {
+		t.Errorf("of the first twenty:\n%s", got)
+	}
+	if got := string(text(t, r, Options{})); !strings.Contains(got, "tiny line") || !strings.Contains(got, "tiny wait") {
+		t.Errorf("of all:\n%s", got)
+	}
+	r.Targets = r.Targets[len(r.Targets)-2:]
+	if got := string(text(t, r, Options{Top: 20})); !strings.Contains(got, "tiny line") {
+		t.Errorf("of these alone:\n%s", got)
 	}
 }

@@ -175,11 +175,20 @@ func optimize(t *analyze.Target, e *analyze.Effect, name func(profile.Unit) stri
 	if !known {
 		return "make " + unit + " faster"
 	}
-	about, value := "about", gain.Value
-	if gain.Bounded && IsBound(e, estimated) {
-		about, value = "at most", gain.High
+	value := gain.Value
+	amount := fmt.Sprintf("about %.0f%%", value)
+	switch {
+	case gain.Bounded && IsBound(e, estimated):
+		value = gain.High
+		amount = fmt.Sprintf("at most %.0f%%", value)
+	case gain.Bounded && finite(gain.Half()):
+		digits := 0
+		if gain.Half() < 1 {
+			digits = 1
+		}
+		amount = fmt.Sprintf("about %.*f±%.*f%%", digits, value, digits, gain.Half())
 	}
-	text := fmt.Sprintf("make %s faster. If it takes half as long, a visit takes %s %.0f%% less time", unit, about, value)
+	text := fmt.Sprintf("make %s faster. If it takes half as long, a visit takes %s less time", unit, amount)
 	if value > 0 && value < mostTimes {
 		text += fmt.Sprintf(" (%s)", times(value))
 	}

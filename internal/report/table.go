@@ -39,6 +39,7 @@ type row struct {
 	curve   []float64 // see smallCurve
 	loose   bool      // it was tried too seldom for an interval
 	refused string    // why it has neither a tested gain nor an estimate
+	minor   bool      // an estimate of little interest
 }
 
 // verdictOf sets the texts of an effect's verdict.
@@ -74,6 +75,9 @@ func verdictText(e *analyze.Effect) (short, text string) {
 		if e.MaybeLuck() {
 			short += ", luck?"
 		}
+		if estimated := estimateAlone(e); estimated != "" {
+			short, text = short+", "+estimateMark+estimated, text+"; estimated: "+estimated
+		}
 	case e.Verdict == analyze.Faster && e.Shape == analyze.Plateau:
 		short += fmt.Sprintf(", to %d%%", e.ShapeAt)
 		text = fmt.Sprintf("optimize: up to %d%%, then something else limits", e.ShapeAt)
@@ -91,6 +95,16 @@ func verdictText(e *analyze.Effect) (short, text string) {
 		text = fmt.Sprintf("no effect: up to %d%%; more was not tried", most)
 	}
 	return short, text
+}
+
+// estimateAlone is the verdict of a recording beside experiments that leave it open; "" if it leaves it open, too.
+func estimateAlone(e *analyze.Effect) string {
+	alone := analyze.Effect{Metric: e.Metric, Verdict: e.EstimateVerdict, Estimated: e.Estimated}
+	short, _ := verdictText(&alone)
+	if !alone.OnlyEstimated() || short == labels[analyze.Unsure] {
+		return ""
+	}
+	return short
 }
 
 // little is the change, in percent, up to which it hardly matters what exactly it is.
@@ -153,6 +167,10 @@ func pointTable(p *printer, r *analyze.Result, k int, opt Options) {
 		return
 	}
 	rows, few := fold(rows)
+	minor := 0
+	if opt.Top > 0 {
+		rows, minor = foldMinor(rows)
+	}
 	more := 0
 	if opt.Top > 0 && len(rows) > opt.Top {
 		more = len(rows) - opt.Top
@@ -163,6 +181,10 @@ func pointTable(p *printer, r *analyze.Result, k int, opt Options) {
 	writeRows(p, rows, atMarks(), colMark)
 	if more > 0 {
 		p.line(fmt.Sprintf("… and %s more", count(more, "unit")))
+	}
+	if minor > 0 {
+		p.hanging("", fmt.Sprintf("%s more, of which estimates say that they have no effect, or nothing (--top 0 shows "+
+			"them)", count(minor, "unit")))
 	}
 	if len(few) > 0 {
 		p.hanging("", fmt.Sprintf("too few experiments to tell: %s, the first of them %s with %s of the time",
@@ -192,6 +214,22 @@ func fold(all []row) (rows, few []row) {
 		return all, nil
 	}
 	return rows, few
+}
+
+// foldMinor leaves out estimates of little interest, if there is anything else.
+func foldMinor(all []row) (rows []row, minor int) {
+	for _, rw := range all {
+		if rw.minor {
+			minor++
+			continue
+		}
+		rw.rank = len(rows) + 1
+		rows = append(rows, rw)
+	}
+	if len(rows) == 0 {
+		return all, 0
+	}
+	return rows, minor
 }
 
 // untriedLine mentions the units that were sampled but never tried.
@@ -265,6 +303,9 @@ func newRow(rank int, place, function string, t *analyze.Target, e *analyze.Effe
 		rw.notes = notes(t, e)
 	}
 	rw.loose = e.TooFew() && e.Basis() == analyze.Tested
+	// Waiting is in a row of its own only if something is known of it.
+	rw.minor = e.OnlyEstimated() && (e.Verdict == analyze.None && t.Share < smallShare ||
+		e.Verdict != analyze.Faster && e.Verdict != analyze.Slower && t.Unit.Kind == "wait")
 	return rw
 }
 
@@ -274,10 +315,15 @@ func notes(t *analyze.Target, e *analyze.Effect) (all []string) {
 		all = append(all, clean(t.Unit.Name)+": the gain of all of it is the one at 100%")
 	}
 	for _, w := range slices.Concat(t.Warnings, e.Warnings) {
-		all = append(all, clean(w.Text))
+		if w.Code != "few-experiments" || !e.OnlyEstimated() { // else the row has nothing of them
+			all = append(all, clean(w.Text))
+		}
 	}
 	return all
 }
+
+// smallShare is the share of the time, in percent, below which an estimate that there is no effect is no news.
+const smallShare = 1
 
 func share(percent float64) string { return fmt.Sprintf("%.1f%%", percent) }
 

@@ -69,8 +69,8 @@ func (m *mending) lineAt(address uint64) int {
 	return sort.Search(len(lines), func(i int) bool { return lines[i].offset > address-m.body.base }) - 1
 }
 
-// mend looks at one loop. A call that is inlined elsewhere has no loop of its own. So if a loop is noted for such a call,
-// and all else in it is in one other inlined call, then all of it is.
+// mend looks at one loop. A call that is inlined elsewhere has no loop of its own. So if a loop is noted for such a
+// call, and all else in it is in one other inlined call, then all of it is.
 func (m *mending) mend(l *flow.Loop) {
 	seen := map[note]bool{}
 	for _, s := range l.Body {
