@@ -45,6 +45,9 @@ type mending struct {
 	spans []flow.Span      // these instructions
 }
 
+// mostNotes bounds what a loop is noted for: with more it is one around many calls.
+const mostNotes = 100
+
 // note is what an instruction is noted for.
 type note struct {
 	at   *site
@@ -72,11 +75,16 @@ func (m *mending) lineAt(address uint64) int {
 // mend looks at one loop. A call that is inlined elsewhere has no loop of its own. So if a loop is noted for such a
 // call, and all else in it is in one other inlined call, then all of it is.
 func (m *mending) mend(l *flow.Loop) {
-	seen := map[note]bool{}
+	var seen []note // in their order
 	for _, s := range l.Body {
-		seen[m.at(s.Addr)] = true
+		if n := m.at(s.Addr); !slices.Contains(seen, n) {
+			seen = append(seen, n)
+		}
+		if len(seen) > mostNotes {
+			return
+		}
 	}
-	for foreign := range seen {
+	for _, foreign := range seen {
 		if !foreign.call {
 			continue
 		}
@@ -88,9 +96,9 @@ func (m *mending) mend(l *flow.Loop) {
 }
 
 // owner is something in a loop, or before it, that the loop's foreign code belongs to; nil: that cannot be told.
-func (m *mending) owner(l *flow.Loop, seen map[note]bool, foreign note) (owner *site) {
+func (m *mending) owner(l *flow.Loop, seen []note, foreign note) (owner *site) {
 	var in func(*site) bool
-	for s := range seen {
+	for _, s := range seen {
 		if s == foreign {
 			continue
 		}
