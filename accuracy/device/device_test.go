@@ -71,6 +71,18 @@ func TestWrite(t *testing.T) {
 	}
 }
 
+// A level that is not known does not count.
+func TestChosen(t *testing.T) {
+	found := chosen([]level{{25, 20, nil}, {30, 1, nil}, {100, 70, &[2]float64{60, 80}}})
+	r := row{truth: []estimate{{25, 24, 26}, {50, 49, 51}, {60, 59, 61}, {65, 64, 66}}}
+	if got := gains(found); got != "20/–/–/70" || r.errorOf(found) != 5 || r.within(found) != 2 {
+		t.Errorf("%s, error %.1f, %d within", got, r.errorOf(found), r.within(found))
+	}
+	if chosen([]level{{30, 1, nil}}) != nil {
+		t.Error("levels that are not compared are an answer")
+	}
+}
+
 // Two measurements may differ by 5%, or by what they say.
 func TestAgain(t *testing.T) {
 	factors := func(ratio, spread float64) []*devicefile.Factors {

@@ -44,8 +44,10 @@ type study struct {
 // levels are the speed-ups that are compared.
 var levels = []int{25, 50, 75, 100}
 
-// estimate is a gain in percent with its interval.
+// estimate is a gain in percent with its interval; NaN: it is not known.
 type estimate struct{ gain, low, high float64 }
+
+func (e estimate) known() bool { return !math.IsNaN(e.gain) }
 
 // A row has what was measured of one device. Lists are by level.
 type row struct {
@@ -57,22 +59,22 @@ type row struct {
 	foreign     []float64 // the share of the machine that others used, of each run
 }
 
-// errorOf is the mean distance of answers from the truth, in points.
+// errorOf is the mean distance of answers from the truth, in points; NaN if there are none.
 func (r *row) errorOf(answers []estimate) float64 {
-	sum := 0.0
-	for i := range r.truth {
-		if i >= len(answers) {
-			return math.NaN()
+	sum, n := 0.0, 0.0
+	for i, a := range answers {
+		if a.known() {
+			sum += math.Abs(a.gain - r.truth[i].gain)
+			n++
 		}
-		sum += math.Abs(answers[i].gain - r.truth[i].gain)
 	}
-	return sum / float64(len(r.truth))
+	return sum / n
 }
 
 // within is how many intervals of answers hold the truth, which is itself known with an error.
 func (r *row) within(answers []estimate) (n int) {
 	for i, t := range r.truth {
-		if i < len(answers) {
+		if i < len(answers) && answers[i].known() {
 			half := math.Hypot(answers[i].high-answers[i].low, t.high-t.low) / 2
 			if math.Abs(answers[i].gain-t.gain) <= half {
 				n++
@@ -263,16 +265,23 @@ type level struct {
 	CI      *[2]float64
 }
 
-// chosen are the estimates at the levels that are compared.
+// chosen are the estimates at the levels that are compared; nil: there are none.
 func chosen(all []level) (some []estimate) {
-	for _, l := range all {
-		if slices.Contains(levels, l.Speedup) {
-			e := estimate{l.Gain, math.Inf(-1), math.Inf(1)}
-			if l.CI != nil {
-				e.low, e.high = l.CI[0], l.CI[1]
+	known := false
+	for _, speedup := range levels {
+		e := estimate{math.NaN(), math.Inf(-1), math.Inf(1)}
+		for _, l := range all {
+			if l.Speedup == speedup {
+				e.gain, known = l.Gain, true
+				if l.CI != nil {
+					e.low, e.high = l.CI[0], l.CI[1]
+				}
 			}
-			some = append(some, e)
 		}
+		some = append(some, e)
+	}
+	if !known {
+		return nil
 	}
 	return some
 }
@@ -418,7 +427,11 @@ func mean(x []float64) (m float64) {
 func gains(all []estimate) string {
 	var texts []string
 	for _, e := range all {
-		texts = append(texts, strconv.FormatFloat(e.gain+0, 'f', 0, 64))
+		text := "–"
+		if e.known() {
+			text = strconv.FormatFloat(e.gain+0, 'f', 0, 64)
+		}
+		texts = append(texts, text)
 	}
 	return strings.Join(texts, "/")
 }
