@@ -50,7 +50,7 @@ func TestCalibration(t *testing.T) {
 		}
 		steps := func(environment ...string) (n float64) {
 			cmd := exec.Command(filepath.Join(dir, language.name))
-			cmd.Env = environment
+			cmd.Env = append([]string{}, environment...) // not nil: the test may have a scale of its own
 			output, err := cmd.Output()
 			if err != nil {
 				t.Fatal(err)
