@@ -66,8 +66,8 @@ func TestJava(t *testing.T) {
 	all, longer := samplesIn(d, "Toy.longWork")
 	lines, _ := linesOf(d, "Toy.java") // of code that is not in longWork
 	shorter := lines[13] + lines[14] + lines[15] + lines[28] + lines[29]
-	// The work is 3 to 2. The rest is the JVM's own, which is much at the beginning.
-	if longer < all/4 || longer < shorter*12/10 || longer > shorter*19/10 {
+	// The work is 3 to 2. The rest is the JVM's own, which is much at the beginning, and more on a busy machine.
+	if longer < all/10 || longer < shorter*12/10 || longer > shorter*19/10 {
 		t.Errorf("of %d samples %d in longWork, %d in shortWork: %+v", all, longer, shorter, d.Units)
 	}
 	left, err := filepath.Glob("/tmp/perf-*.map")
