@@ -213,7 +213,7 @@ func TestJavaCollector(t *testing.T) {
 	realkernel.NeedSession(t)
 	java, classes := javaPrograms(t)
 	d, _ := profiled(t, []string{"-p", "syscall:write", "-t", "jvm:gc", "-s", "0,50", "--experiment", "100ms"},
-		[]string{java, "-XX:+UseSerialGC", "-Xmx100m", "-cp", classes, "Garbage", "3"}, 0)
+		[]string{java, "-XX:+UseSerialGC", "-Xmx100m", "-cp", classes, "Garbage", "5"}, 0)
 	if all, gc := samplesIn(d, "jvm:gc"); gc < all/10 || len(spedUp(d)) == 0 {
 		t.Errorf("of %d samples %d are in jvm:gc, in %d experiments: %+v", all, gc, len(spedUp(d)), d.Warnings)
 	}

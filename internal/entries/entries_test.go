@@ -77,8 +77,9 @@ func TestCount(t *testing.T) {
 	if r := rates[0]; r.Unknown || r.TooOften || r.PerSecond <= 0 || r.PerSecond > 600 {
 		t.Errorf("seldom: %+v, want 500 a second", r)
 	}
-	if !rates[1].TooOften {
-		t.Errorf("often: %+v", rates[1])
+	// On a slow machine the breakpoint alone keeps it from being so frequent.
+	if r := rates[1]; !r.TooOften && r.PerSecond < 3000 {
+		t.Errorf("often: %+v", r)
 	}
 	if r := rates[2]; r.Unknown || r.TooOften || r.PerSecond != 0 {
 		t.Errorf("unused: %+v", r)
