@@ -62,7 +62,7 @@ func (e *Estimator) Units() []Unit {
 	sized, shares := make([]Unit, len(units)), make([]float64, len(units))
 	for i, m := range units {
 		sized[i] = e.unit(m)
-		sized[i].Calls = e.calls(m)
+		sized[i].Calls = e.calls(m, sized[i].Samples)
 		shares[i] = sized[i].Share
 	}
 	least := e.smallest(shares, e.work())
@@ -193,12 +193,9 @@ func (e *Estimator) unit(m *members) Unit {
 	return u
 }
 
-// calls is the percentage of a unit's samples in which it calls another one.
-func (e *Estimator) calls(m *members) float64 {
-	all, own := int64(0), int64(0)
-	for _, s := range m.stacks {
-		all += e.time.samples[s]
-	}
+// calls is the percentage of all samples of a unit in which it calls another one.
+func (e *Estimator) calls(m *members, all int64) float64 {
+	own := int64(0)
 	for _, s := range m.inner {
 		own += e.time.samples[s]
 	}

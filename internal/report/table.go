@@ -166,11 +166,8 @@ func pointTable(p *printer, r *analyze.Result, k int, opt Options) {
 		untriedLine(p, untried, name)
 		return
 	}
-	rows, few := fold(rows)
-	minor := 0
-	if opt.Top > 0 {
-		rows, minor = foldMinor(rows)
-	}
+	rows, few := fold(rows, func(rw *row) bool { return rw.loose }) // such numbers say nothing yet
+	rows, minor := fold(rows, func(rw *row) bool { return rw.minor && opt.Top > 0 })
 	more := 0
 	if opt.Top > 0 && len(rows) > opt.Top {
 		more = len(rows) - opt.Top
@@ -182,9 +179,9 @@ func pointTable(p *printer, r *analyze.Result, k int, opt Options) {
 	if more > 0 {
 		p.line(fmt.Sprintf("… and %s more", count(more, "unit")))
 	}
-	if minor > 0 {
+	if len(minor) > 0 {
 		p.hanging("", fmt.Sprintf("%s more, of which estimates say that they have no effect, or nothing (--top 0 shows "+
-			"them)", count(minor, "unit")))
+			"them)", count(len(minor), "unit")))
 	}
 	if len(few) > 0 {
 		p.hanging("", fmt.Sprintf("too few experiments to tell: %s, the first of them %s with %s of the time",
@@ -200,11 +197,11 @@ func pointTable(p *printer, r *analyze.Result, k int, opt Options) {
 	}
 }
 
-// fold leaves out rows that have no interval, if others have some: such numbers say nothing yet.
-func fold(all []row) (rows, few []row) {
+// fold leaves some rows out, if there are others.
+func fold(all []row, isOut func(*row) bool) (rows, out []row) {
 	for _, rw := range all {
-		if rw.loose {
-			few = append(few, rw)
+		if isOut(&rw) {
+			out = append(out, rw)
 			continue
 		}
 		rw.rank = len(rows) + 1
@@ -213,23 +210,7 @@ func fold(all []row) (rows, few []row) {
 	if len(rows) == 0 {
 		return all, nil
 	}
-	return rows, few
-}
-
-// foldMinor leaves out estimates of little interest, if there is anything else.
-func foldMinor(all []row) (rows []row, minor int) {
-	for _, rw := range all {
-		if rw.minor {
-			minor++
-			continue
-		}
-		rw.rank = len(rows) + 1
-		rows = append(rows, rw)
-	}
-	if len(rows) == 0 {
-		return all, 0
-	}
-	return rows, minor
+	return rows, out
 }
 
 // untriedLine mentions the units that were sampled but never tried.

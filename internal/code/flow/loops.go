@@ -7,8 +7,7 @@ import (
 
 // Loop is code that repeats: what lies between a beginning, through which the loop is entered, and jumps back to it.
 type Loop struct {
-	Jumps []uint64 // the addresses of the jumps back
-	Body  []Span   // all instructions, ascending
+	Body []Span // all instructions, ascending; jumps back to the beginning included
 }
 
 // Span is where an instruction is.
@@ -58,7 +57,6 @@ func (g *Graph) loop(before [][]int32, begin int32, jumps []int32, steps *int) (
 		}
 	}
 	for _, j := range jumps {
-		l.Jumps = append(l.Jumps, g.insts[j].addr)
 		meet(j)
 	}
 	for ; len(from) > 0; *steps++ {
