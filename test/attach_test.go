@@ -156,9 +156,11 @@ func (a *attaching) ended(t *testing.T) *profile.Data {
 
 var busyPoints = []string{"-p", "func:visited", "-p", "work", "-p", "syscall:getppid"}
 
-// startBusy starts testdata/busy.c, and waits until it runs.
+// startBusy starts testdata/busy.c, and waits until it runs. The test's turn begins, or the program would be busy while
+// others' turns last.
 func startBusy(t *testing.T, command ...string) *pulse {
 	t.Helper()
+	realkernel.Whatif(t)
 	p := startPulse(t, command...)
 	p.awaitWord(t, func() bool { return p.word(wordThreads) > 0 && p.rounds() > 100 })
 	return p

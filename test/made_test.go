@@ -9,12 +9,12 @@ import (
 
 // TestNode checks that samples in compiled JavaScript belong to the function that the script has.
 func TestNode(t *testing.T) {
-	realkernel.NeedSession(t)
+	realkernel.NeedBeside(t)
 	node, err := exec.LookPath("node")
 	if err != nil {
 		t.Skip("node is not installed")
 	}
-	d, _ := profiled(t, []string{"-p", "syscall:write", "-t", "func:hot", "--experiment", "100ms"},
+	d, _ := profiled(t, []string{"-p", "syscall:write", "-t", "func:hot", "-s", "0", "--period", "1ms"},
 		[]string{node, "--perf-basic-prof", "--no-logfile-per-isolate", "--logfile=/dev/null", "testdata/made.js"}, 0)
 	var all, hot int64
 	for _, e := range d.Experiments {

@@ -12,12 +12,12 @@ import (
 
 // What is known of an address does not outlive the library that was there.
 func TestLibrarySwapped(t *testing.T) {
-	realkernel.NeedSession(t)
+	realkernel.NeedBeside(t)
 	const source = "testdata/swaplib.c"
 	first := realkernel.Compile(t, source, "-shared", "-fPIC", "-DFIRST")
 	second := realkernel.Compile(t, source, "-shared", "-fPIC")
 	program := realkernel.Compile(t, "testdata/swap.c", "-ldl")
-	data, said := profiled(t, []string{"-p", "func:visited"},
+	data, said := profiled(t, []string{"-p", "func:visited", "-s", "0", "--period", "1ms"},
 		[]string{program, first, second, "0.7"}, 0)
 	if said != "same 1\n" {
 		t.Skipf("the second library was loaded elsewhere: %q", said)
