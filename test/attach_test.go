@@ -314,7 +314,7 @@ func attachables(t *testing.T) map[string]func() (*pulse, int) {
 	program := compileBusy(t)
 	return map[string]func() (*pulse, int){
 		"threads": func() (*pulse, int) {
-			p := startBusy(t, program, "200")
+			p := startBusy(t, program, strconv.Itoa(times(100, 200)))
 			return p, p.pid()
 		},
 		"namespaces": func() (*pulse, int) {
@@ -326,7 +326,7 @@ func attachables(t *testing.T) map[string]func() (*pulse, int) {
 	}
 }
 
-// A busy program of 200 threads, and one in namespaces of its own, are attached to and left again and again: the counts
+// A busy program of many threads, and one in namespaces of its own, are attached to and left again and again: the counts
 // are exact, and nothing is left behind.
 func TestAttachAgainAndAgain(t *testing.T) {
 	realkernel.NeedSession(t)

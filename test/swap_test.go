@@ -46,7 +46,7 @@ func TestLibraryLoadedLater(t *testing.T) {
 	program := realkernel.Compile(t, "testdata/swap.c", "-ldl")
 	data, _ := profiled(t,
 		[]string{"-p", "func:work", "-t", "func:work", "-t", "func:nowhere", "-s", "0,50", "--experiment", "50ms"},
-		[]string{program, library, library, "0.6"}, 0)
+		[]string{program, library, library, "0.3"}, 0)
 	sped, visits := 0, uint64(0)
 	for _, e := range data.Experiments {
 		if data.Units[e.Unit].Name == "work" && e.Speedup == 50 {

@@ -20,13 +20,19 @@ import (
 var shorter = strings.NewReplacer("-d 60s", "-d 900ms", "-d 30s", "-d 900ms", "-d 20s", "-d 900ms", "-d 5s", "-d 500ms",
 	"--repeat 60", "--repeat 4", "--repeat 20", "--repeat 6", "whatif device -o", "whatif device -d 500ms --anyway -o")
 
+// about are commands that show more than points and scopes: what is faster, for how long, a latency, another machine.
+var about = regexp.MustCompile(` (-s|-l|-t|--until|--together|--view|--repeat|--device) | sample:|whatif (system|demo)`)
+
 // brief is a documented command as the test executes it. Short experiments give short runs an answer. Questions about
-// another machine need a recording, which is a part of the run.
-func brief(text string) string {
-	text = shorter.Replace(strings.TrimPrefix(text, "sudo "))
+// another machine need a recording, which is a part of the run. Commands of the guides that show points and scopes
+// need no experiments, so they run beside other tests; those of the README have them.
+func (c *command) brief() string {
+	text := shorter.Replace(strings.TrimPrefix(c.text, "sudo "))
 	switch {
 	case strings.Contains(text, "--device"): // needs a recording, for which a busy machine needs time
 		text = strings.Replace(text, "-d 900ms", "-d 2500ms", 1)
+	case sessions.MatchString(text) && c.document != readme && !about.MatchString(text):
+		text = regexp.MustCompile(`-d \w+`).ReplaceAllString(text, "-d 500ms -s 0")
 	case sessions.MatchString(text):
 		text = strings.Replace(text, "-d 900ms", "-d 500ms --experiment 30ms", 1)
 	}
@@ -59,7 +65,7 @@ func documented(t *testing.T) []command {
 	var found []command
 	// TestTutorial executes the tutorial.
 	names = slices.DeleteFunc(names, func(name string) bool { return filepath.Base(name) == "tutorial.md" })
-	for _, name := range append(names, "../../README.md") {
+	for _, name := range append(names, readme) {
 		text, err := os.ReadFile(name)
 		if err != nil {
 			t.Fatal(err)
@@ -172,6 +178,8 @@ func town(t *testing.T) string {
 // table gives a pattern for a row with a unit, which the table of a run must have.
 func table(command string) *regexp.Regexp {
 	switch {
+	case strings.Contains(command, " -s 0 "):
+		return regexp.MustCompile(`(?m)^never tried: \d+ units?, the largest of them \S+`)
 	case strings.Contains(command, "--device"): // with the places there and here
 		return regexp.MustCompile(`(?m)^ *1 +(\d+|–) +\S+ .*`)
 	case strings.Contains(command, " units "):
@@ -216,7 +224,7 @@ func serving(t *testing.T, dir, name string, args ...string) (pid int, end func(
 // executeDocumented runs a command in dir, and checks its output and that it succeeds.
 func executeDocumented(t *testing.T, dir string, c command) {
 	t.Helper()
-	text := brief(c.text)
+	text := c.brief()
 	release, err := turnFor(text)
 	if err != nil {
 		t.Fatal(err)
