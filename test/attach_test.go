@@ -326,8 +326,8 @@ func attachables(t *testing.T) map[string]func() (*pulse, int) {
 	}
 }
 
-// A busy program of many threads, and one in namespaces of its own, are attached to and left again and again: the counts
-// are exact, and nothing is left behind.
+// A busy program of many threads, and one in namespaces of its own, are attached to and left again and again: all is
+// counted exactly, and nothing is left behind.
 func TestAttachAgainAndAgain(t *testing.T) {
 	realkernel.NeedSession(t)
 	uprobes := uprobeEvents(t)
