@@ -106,9 +106,11 @@ func afterCheck(code []byte) (after int) {
 }
 
 // restarts reports whether the code at an offset jumps to the function's beginning. Before the
-// jump it may only call and save registers.
+// jump it may only save registers and call once. Code that ends the program is often in front of
+// it, and seems to go on there after its own call.
 func restarts(code []byte, at int) bool {
 	const longest = 64 // instructions: save and load all argument registers
+	calls := 0
 	for range longest {
 		if at < 0 || at >= len(code) {
 			return false
@@ -122,7 +124,10 @@ func restarts(code []byte, at int) bool {
 			rel, ok := i.Args[0].(x86asm.Rel)
 			return ok && at+int(rel) == 0
 		}
-		if jumps(i.Op) && i.Op != x86asm.CALL {
+		if i.Op == x86asm.CALL {
+			calls++
+		}
+		if calls > 1 || jumps(i.Op) && i.Op != x86asm.CALL {
 			return false
 		}
 	}

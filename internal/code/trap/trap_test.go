@@ -22,6 +22,9 @@ func TestChoose(t *testing.T) {
 		// mov eax,edi; ret behind the check: not on the check, which can run twice.
 		{"go, nothing cheap", []byte{0x49, 0x3b, 0x66, 0x10, 0x76, 0x03, 0x89, 0xf8, 0xc3, 0xe8, 0, 0, 0, 0, 0xeb, 0xf0},
 			true, Site{Offset: 6, Stepped: true}},
+		// The same; push rbp; test eax,eax; je: to a call that ends the program, in front of the one for more stack.
+		{"go, then another condition", []byte{0x49, 0x3b, 0x66, 0x10, 0x76, 0x0b, 0x55, 0x85, 0xc0, 0x74, 0x01, 0xc3,
+			0xe8, 0, 0, 0, 0, 0xe8, 0, 0, 0, 0, 0xeb, 0xe8}, true, Site{Offset: 6, Stepped: false}},
 		// test eax,eax; je +1; push; ret: the jump is no check.
 		{"go, a jump of its own", []byte{0x85, 0xc0, 0x74, 0x01, 0x50, 0xc3}, true, Site{Offset: 2, Stepped: false}},
 		{"long nop", []byte{0x0f, 0x1f, 0x44, 0, 0, 0xc3}, false, Site{Stepped: true, LongNop: true}},
