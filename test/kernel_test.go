@@ -76,7 +76,7 @@ func TestKernelCallers(t *testing.T) {
 // What a softirq does is seen, although the tick is one itself, and the code that made it run is its caller.
 func TestKernelSoftirq(t *testing.T) {
 	program := kernelProgram(t, "net_rx_action")
-	data, _ := profiled(t, []string{"--kernel", "-p", "func:visited", "-s", "0", "-d", "1s",
+	data, _ := profiled(t, []string{"--kernel", "-p", "func:visited", "-s", "0", "--period", "1ms", "-d", "1s",
 		"-t", "func:net_rx_action", "-t", "func:net_rx_action<packets"}, []string{program, "udp"}, terminated)
 	n, all := samplesOf(data)
 	if n["net_rx_action"] < all/20 || n["net_rx_action<packets"] < n["net_rx_action"]*9/10 {
