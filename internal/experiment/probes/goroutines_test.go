@@ -52,8 +52,8 @@ func TestSleepProbes(t *testing.T) {
 	}
 }
 
-// Of the functions of Go's runtime that are probed this Go has all, of the two for a system call that took long one. The
-// probes are where the kernel needs no single step: in a virtual machine that takes ten times as long.
+// Of the functions of Go's runtime that are probed this Go has all, of the two for a system call that took long one.
+// The probes are where the kernel needs no single step: in a virtual machine that takes ten times as long.
 func TestHandovers(t *testing.T) {
 	b, err := symbol.Open(buildGoSleep(t, "-ldflags="))
 	if err != nil {
