@@ -6,6 +6,8 @@ import (
 	"slices"
 	"time"
 
+	"golang.org/x/sys/unix"
+
 	"whatif/bpf"
 )
 
@@ -24,27 +26,44 @@ func (c *clock) Ticks() int { return int(uint64(sampleParts) / load(&c.page.cont
 
 // MeasureTicks finds out how much time a tick takes from the thread that it interrupts. On a virtual machine most of
 // that is the host's work, which the kernel side cannot see. So MeasureTicks keeps a core busy for a while, and looks
-// at the gaps where ticks are due. It is called after StartClock.
+// at the gaps where ticks are due. Gaps in which other threads had the core say nothing: each lasts as long as hundreds
+// of ticks. It is called after StartClock.
 func (c *clock) MeasureTicks() {
 	const (
-		measured = 30 * time.Millisecond
+		measured = 30 * time.Millisecond // of this thread's own time
+		longest  = 4 * measured
 		shortest = time.Microsecond // reading the clock takes far less
 	)
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
 	var gaps []gap
-	begin, start := Now(), time.Now()
-	for last := time.Duration(0); last < measured; {
+	var away, last time.Duration
+	begin, start, switched := Now(), time.Now(), switches()
+	for last < longest && last-away < measured {
 		now := time.Since(start)
 		if now-last > shortest {
-			gaps = append(gaps, gap{begin + uint64(last), begin + uint64(now)})
+			if n := switches(); n == switched {
+				gaps = append(gaps, gap{begin + uint64(last), begin + uint64(now)})
+			} else {
+				away, switched = away+now-last, n
+			}
+			now = time.Since(start) // asking is no gap
 		}
 		last = now
 	}
 	period, seed := c.page.control.Period, c.page.control.Seed
-	if cost := costOfTick(gaps, begin, begin+uint64(measured), period, seed); cost > 0 {
+	if cost := costOfTick(gaps, begin, begin+uint64(last), period, seed); cost > 0 {
 		store(&c.page.control.TickCost, cost)
 	}
+}
+
+// switches is how often this thread has left its core.
+func switches() int64 {
+	var u unix.Rusage
+	if err := unix.Getrusage(unix.RUSAGE_THREAD, &u); err != nil {
+		return 0 // it never fails for this thread
+	}
+	return u.Nvcsw + u.Nivcsw
 }
 
 // gap is a time in which a thread did not run.
@@ -56,7 +75,7 @@ const tickEarly, tickLate = 10 * time.Microsecond, 50 * time.Microsecond
 
 // costOfTick is the mean of the gaps in which ticks are due. The median of all gaps would say nothing, as about as many
 // are no ticks, and last a few microseconds. The median of the ticks would be wrong, too: they differ, and each is a
-// loss. The longest tenth is left out, because by chance another task took the core at such a tick.
+// loss. The longest tenth is left out, one at least, because by chance the host took the core at such a tick.
 func costOfTick(gaps []gap, begin, end, period, seed uint64) uint64 {
 	var costs []uint64
 	const mostBehind = 4 // periods that a tick may be behind
@@ -80,7 +99,7 @@ func costOfTick(gaps []gap, begin, end, period, seed uint64) uint64 {
 		}
 	}
 	slices.Sort(costs)
-	costs = costs[:len(costs)-len(costs)/10]
+	costs = costs[:len(costs)-(len(costs)+9)/10]
 	if len(costs) == 0 {
 		return 0
 	}

@@ -3,8 +3,10 @@ package ledger
 import (
 	"fmt"
 	"os/exec"
+	"runtime"
 	"strings"
 	"testing"
+	"time"
 
 	"whatif/internal/testing/realkernel"
 )
@@ -63,5 +65,35 @@ func TestCostOfTick(t *testing.T) {
 	}
 	if got := costOfTick(nil, begin, end, period, seed); got != 0 {
 		t.Errorf("without gaps: %d", got)
+	}
+}
+
+// Beside threads that want its core, whatif does not take their turns for what a tick takes: it would stop the program
+// for most of the time.
+func TestTickCostBesideOthers(t *testing.T) {
+	realkernel.NeedQuiet(t)
+	l, err := Open(Options{Stops: true, Period: time.Millisecond, Cap: 20 * time.Millisecond})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	if _, err := l.StartClock(onlineCPUs(t)); err != nil {
+		t.Fatal(err)
+	}
+	l.MeasureTicks()
+	alone := load(&l.page.control.TickCost)
+	for range 3 * runtime.NumCPU() {
+		busy := exec.Command("sh", "-c", "while :; do :; done")
+		if err := busy.Start(); err != nil {
+			t.Fatal(err)
+		}
+		defer busy.Wait()
+		defer busy.Process.Kill()
+	}
+	for range 12 {
+		l.MeasureTicks()
+		if cost := load(&l.page.control.TickCost); cost > 10*alone {
+			t.Errorf("a tick takes %d ns beside others, %d ns alone", cost, alone)
+		}
 	}
 }
