@@ -26,11 +26,17 @@ func (l *Ledger) MeasureVisit() error {
 	if err != nil {
 		return err
 	}
-	ns, err := program.Run(&ebpf.RunOptions{})
-	if err != nil {
-		return fmt.Errorf("measuring what counting a visit costs: %w", err)
+	// The median: in a time that is measured others may have taken the core.
+	var times []uint32
+	for range 5 {
+		ns, err := program.Run(&ebpf.RunOptions{})
+		if err != nil {
+			return fmt.Errorf("measuring what counting a visit costs: %w", err)
+		}
+		times = append(times, ns)
 	}
-	l.visitCost = time.Duration(ns)
+	slices.Sort(times)
+	l.visitCost = time.Duration(times[len(times)/2])
 	return nil
 }
 
