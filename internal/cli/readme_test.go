@@ -20,18 +20,20 @@ import (
 var shorter = strings.NewReplacer("-d 60s", "-d 900ms", "-d 30s", "-d 900ms", "-d 20s", "-d 900ms", "-d 5s", "-d 500ms",
 	"--repeat 60", "--repeat 4", "--repeat 20", "--repeat 6", "whatif device -o", "whatif device -d 500ms --anyway -o")
 
-// about are commands that show more than points and scopes: what is faster, for how long, a latency, another machine.
-var about = regexp.MustCompile(` (-s|-l|-t|--until|--together|--view|--repeat|--device) | sample:|whatif (system|demo)`)
+// needsExperiments matches commands that show more than points and scopes: what is faster, for how long, a latency,
+// what waits, another machine.
+var needsExperiments = regexp.MustCompile(` (-s|-l|-t|--until|--together|--view|--repeat|--device|--waiting) ` +
+	`| sample:|whatif (system|demo)`)
 
 // brief is a documented command as the test executes it. Short experiments give short runs an answer. Questions about
-// another machine need a recording, which is a part of the run. Commands of the guides that show points and scopes
-// need no experiments, so they run beside other tests; those of the README have them.
+// another machine need a recording, which is a part of the run. Of the other documents, commands that show points
+// and scopes have none, so they run beside other tests; the README's have them.
 func (c *command) brief() string {
 	text := shorter.Replace(strings.TrimPrefix(c.text, "sudo "))
 	switch {
 	case strings.Contains(text, "--device"): // needs a recording, for which a busy machine needs time
 		text = strings.Replace(text, "-d 900ms", "-d 2500ms", 1)
-	case sessions.MatchString(text) && c.document != readme && !about.MatchString(text):
+	case sessions.MatchString(text) && c.document != filepath.Base(readme) && !needsExperiments.MatchString(text):
 		text = regexp.MustCompile(`-d \w+`).ReplaceAllString(text, "-d 500ms -s 0")
 	case sessions.MatchString(text):
 		text = strings.Replace(text, "-d 900ms", "-d 500ms --experiment 30ms", 1)
@@ -65,7 +67,7 @@ func documented(t *testing.T) []command {
 	var found []command
 	// TestTutorial executes the tutorial.
 	names = slices.DeleteFunc(names, func(name string) bool { return filepath.Base(name) == "tutorial.md" })
-	for _, name := range append(names, readme) {
+	for _, name := range append([]string{readme}, names...) { // the README's first: of equal commands one is executed
 		text, err := os.ReadFile(name)
 		if err != nil {
 			t.Fatal(err)
@@ -179,13 +181,16 @@ func town(t *testing.T) string {
 func table(command string) *regexp.Regexp {
 	switch {
 	case strings.Contains(command, " -s 0 "):
-		return regexp.MustCompile(`(?m)^never tried: \d+ units?, the largest of them \S+`)
+		unit := `\S+:\d+`
+		if strings.Contains(command, " -u ") || strings.Contains(command, "--kernel") {
+			unit = `\S+`
+		}
+		return regexp.MustCompile(`(?m)^never tried: \d+ units?, the largest of them ` + unit + ` with `)
 	case strings.Contains(command, "--device"): // with the places there and here
 		return regexp.MustCompile(`(?m)^ *1 +(\d+|–) +\S+ .*`)
 	case strings.Contains(command, " units "):
 		return regexp.MustCompile(`(?m)^ *\d+\.\d% +\S+:\d+ .* in$`)
-	case strings.Contains(command, "-u f"), strings.Contains(command, "-u b"), // file, func, binary
-		strings.Contains(command, "--kernel"):
+	case strings.Contains(command, "-u b"): // binary
 		return regexp.MustCompile(`(?m)^\s*1 +\S+ .*`)
 	case strings.Contains(command, "<"): // a path, which has most of the time, once the stacks are known
 		return regexp.MustCompile(`(?m)^\s*1 +parse_row<handle_put +parse_row +([1-9]\d|100)\.\d% `)

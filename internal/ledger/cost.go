@@ -26,7 +26,7 @@ func (l *Ledger) MeasureVisit() error {
 	if err != nil {
 		return err
 	}
-	// The median: in a time that is measured others may have taken the core.
+	// The median: another thread may take the core during a run.
 	var times []uint32
 	for range 5 {
 		ns, err := program.Run(&ebpf.RunOptions{})

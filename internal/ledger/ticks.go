@@ -30,24 +30,24 @@ func (c *clock) Ticks() int { return int(uint64(sampleParts) / load(&c.page.cont
 // of ticks. It is called after StartClock.
 func (c *clock) MeasureTicks() {
 	const (
-		measured = 30 * time.Millisecond // of this thread's own time
-		longest  = 4 * measured
-		shortest = time.Microsecond // reading the clock takes far less
+		measured    = 30 * time.Millisecond // of this thread's own time
+		atMost      = 4 * measured
+		shortestGap = time.Microsecond // reading the clock takes far less
 	)
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
 	var gaps []gap
 	var away, last time.Duration
-	begin, start, switched := Now(), time.Now(), switches()
-	for last < longest && last-away < measured {
+	switched, begin, start := contextSwitches(), Now(), time.Now()
+	for last < atMost && last-away < measured {
 		now := time.Since(start)
-		if now-last > shortest {
-			if n := switches(); n == switched {
+		if now-last > shortestGap {
+			if n := contextSwitches(); n == switched {
 				gaps = append(gaps, gap{begin + uint64(last), begin + uint64(now)})
 			} else {
 				away, switched = away+now-last, n
 			}
-			now = time.Since(start) // asking is no gap
+			now = time.Since(start) // the time of getrusage is no gap
 		}
 		last = now
 	}
@@ -57,8 +57,8 @@ func (c *clock) MeasureTicks() {
 	}
 }
 
-// switches is how often this thread has left its core.
-func switches() int64 {
+// contextSwitches is how often this thread has left its core so far.
+func contextSwitches() int64 {
 	var u unix.Rusage
 	if err := unix.Getrusage(unix.RUSAGE_THREAD, &u); err != nil {
 		return 0 // it never fails for this thread
@@ -75,7 +75,7 @@ const tickEarly, tickLate = 10 * time.Microsecond, 50 * time.Microsecond
 
 // costOfTick is the mean of the gaps in which ticks are due. The median of all gaps would say nothing, as about as many
 // are no ticks, and last a few microseconds. The median of the ticks would be wrong, too: they differ, and each is a
-// loss. The longest tenth is left out, one at least, because by chance the host took the core at such a tick.
+// loss. The longest tenth is left out, because by chance the host took the core at such a tick.
 func costOfTick(gaps []gap, begin, end, period, seed uint64) uint64 {
 	var costs []uint64
 	const mostBehind = 4 // periods that a tick may be behind
@@ -99,7 +99,7 @@ func costOfTick(gaps []gap, begin, end, period, seed uint64) uint64 {
 		}
 	}
 	slices.Sort(costs)
-	costs = costs[:len(costs)-(len(costs)+9)/10]
+	costs = costs[:len(costs)-len(costs)/10]
 	if len(costs) == 0 {
 		return 0
 	}

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"os/exec"
 	"runtime"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -68,8 +69,7 @@ func TestCostOfTick(t *testing.T) {
 	}
 }
 
-// Beside threads that want its core, whatif does not take their turns for what a tick takes: it would stop the program
-// for most of the time.
+// Another thread's time on the core is not taken for a tick's cost: the program would be stopped most of the time.
 func TestTickCostBesideOthers(t *testing.T) {
 	realkernel.NeedQuiet(t)
 	l, err := Open(Options{Stops: true, Period: time.Millisecond, Cap: 20 * time.Millisecond})
@@ -82,6 +82,9 @@ func TestTickCostBesideOthers(t *testing.T) {
 	}
 	l.MeasureTicks()
 	alone := load(&l.page.control.TickCost)
+	if alone == 0 {
+		t.Fatal("no tick was met")
+	}
 	for range 3 * runtime.NumCPU() {
 		busy := exec.Command("sh", "-c", "while :; do :; done")
 		if err := busy.Start(); err != nil {
@@ -90,10 +93,14 @@ func TestTickCostBesideOthers(t *testing.T) {
 		defer busy.Wait()
 		defer busy.Process.Kill()
 	}
+	var beside []uint64
 	for range 12 {
+		store(&l.page.control.TickCost, 0)
 		l.MeasureTicks()
-		if cost := load(&l.page.control.TickCost); cost > 10*alone {
-			t.Errorf("a tick takes %d ns beside others, %d ns alone", cost, alone)
-		}
+		beside = append(beside, load(&l.page.control.TickCost))
+	}
+	slices.Sort(beside)
+	if beside[len(beside)/2] < alone/10 || beside[len(beside)-1] > 10*alone {
+		t.Errorf("a tick takes %d ns beside others, %d ns alone", beside, alone)
 	}
 }

@@ -106,11 +106,11 @@ func afterCheck(code []byte) (after int) {
 }
 
 // restarts reports whether the code at an offset jumps to the function's beginning. Before the
-// jump it may only save registers and call once. Code that ends the program is often in front of
-// it, and seems to go on there after its own call.
+// jump it may only move registers and call once. A call of throw often stands right in front of
+// this code. Decoding does not know that it never returns, and sees a second call.
 func restarts(code []byte, at int) bool {
 	const longest = 64 // instructions: save and load all argument registers
-	calls := 0
+	called := false
 	for range longest {
 		if at < 0 || at >= len(code) {
 			return false
@@ -124,10 +124,11 @@ func restarts(code []byte, at int) bool {
 			rel, ok := i.Args[0].(x86asm.Rel)
 			return ok && at+int(rel) == 0
 		}
-		if i.Op == x86asm.CALL {
-			calls++
+		if i.Op == x86asm.CALL && !called {
+			called = true
+			continue
 		}
-		if calls > 1 || jumps(i.Op) && i.Op != x86asm.CALL {
+		if jumps(i.Op) {
 			return false
 		}
 	}
