@@ -6,8 +6,6 @@ import (
 	"slices"
 	"time"
 
-	"golang.org/x/sys/unix"
-
 	"whatif/bpf"
 )
 
@@ -26,48 +24,17 @@ func (c *clock) Ticks() int { return int(uint64(sampleParts) / load(&c.page.cont
 
 // MeasureTicks finds out how much time a tick takes from the thread that it interrupts. On a virtual machine most of
 // that is the host's work, which the kernel side cannot see. So MeasureTicks keeps a core busy for a while, and looks
-// at the gaps where ticks are due. Gaps in which other threads had the core say nothing: each lasts as long as hundreds
-// of ticks. It is called after StartClock.
+// at the gaps where ticks are due. It is called after StartClock.
 func (c *clock) MeasureTicks() {
-	const (
-		measured    = 30 * time.Millisecond // of this thread's own time
-		atMost      = 4 * measured
-		shortestGap = time.Microsecond // reading the clock takes far less
-	)
+	const measured = 30 * time.Millisecond
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
-	var gaps []gap
-	var away, last time.Duration
-	switched, begin, start := contextSwitches(), Now(), time.Now()
-	for last < atMost && last-away < measured {
-		now := time.Since(start)
-		if now-last > shortestGap {
-			if n := contextSwitches(); n == switched {
-				gaps = append(gaps, gap{begin + uint64(last), begin + uint64(now)})
-			} else {
-				away, switched = away+now-last, n
-			}
-			now = time.Since(start) // the time of getrusage is no gap
-		}
-		last = now
-	}
-	period, seed := c.page.control.Period, c.page.control.Seed
-	if cost := costOfTick(gaps, begin, begin+uint64(last), period, seed); cost > 0 {
+	begin := Now()
+	gaps := BusyGaps(measured)
+	if cost := costOfTick(gaps, begin, Now(), c.page.control.Period, c.page.control.Seed); cost > 0 {
 		store(&c.page.control.TickCost, cost)
 	}
 }
-
-// contextSwitches is how often this thread has left its core so far.
-func contextSwitches() int64 {
-	var u unix.Rusage
-	if err := unix.Getrusage(unix.RUSAGE_THREAD, &u); err != nil {
-		return 0 // it never fails for this thread
-	}
-	return u.Nvcsw + u.Nivcsw
-}
-
-// gap is a time in which a thread did not run.
-type gap struct{ from, to uint64 }
 
 // tickEarly and tickLate are how long before and after its moment a tick may seem to begin. It can be early as two
 // clocks are read one after the other. A gap that begins later has another cause.
@@ -76,7 +43,7 @@ const tickEarly, tickLate = 10 * time.Microsecond, 50 * time.Microsecond
 // costOfTick is the mean of the gaps in which ticks are due. The median of all gaps would say nothing, as about as many
 // are no ticks, and last a few microseconds. The median of the ticks would be wrong, too: they differ, and each is a
 // loss. The longest tenth is left out, because by chance the host took the core at such a tick.
-func costOfTick(gaps []gap, begin, end, period, seed uint64) uint64 {
+func costOfTick(gaps []Gap, begin, end, period, seed uint64) uint64 {
 	var costs []uint64
 	const mostBehind = 4 // periods that a tick may be behind
 	for i := begin/period - mostBehind; ; i++ {
@@ -87,12 +54,12 @@ func costOfTick(gaps []gap, begin, end, period, seed uint64) uint64 {
 		if due < begin {
 			continue
 		}
-		at, _ := slices.BinarySearchFunc(gaps, due-uint64(tickEarly), func(g gap, from uint64) int {
-			return cmp.Compare(g.from, from)
+		at, _ := slices.BinarySearchFunc(gaps, due-uint64(tickEarly), func(g Gap, from uint64) int {
+			return cmp.Compare(g.From, from)
 		})
 		longest := uint64(0)
-		for ; at < len(gaps) && gaps[at].from < due+uint64(tickLate); at++ {
-			longest = max(longest, gaps[at].to-gaps[at].from)
+		for ; at < len(gaps) && gaps[at].From < due+uint64(tickLate); at++ {
+			longest = max(longest, gaps[at].To-gaps[at].From)
 		}
 		if longest > 0 {
 			costs = append(costs, longest)

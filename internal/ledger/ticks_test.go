@@ -45,16 +45,16 @@ func TestTickTimes(t *testing.T) {
 // Ticks of 15 to 35 µs, 2 µs early to 37 µs late, among twice as many other gaps of 2 µs.
 func TestCostOfTick(t *testing.T) {
 	const period, seed, begin, end = 1_000_000, 7, 5_000_000_000, 5_030_000_000
-	var gaps []gap
+	var gaps []Gap
 	want, ticks := uint64(0), uint64(0)
 	for i := uint64(begin / period); i < end/period; i++ {
 		due := tickDue(i, period, seed)
-		gaps = append(gaps, gap{due - 300_000, due - 298_000}, gap{due - 100_000, due - 98_000})
+		gaps = append(gaps, Gap{due - 300_000, due - 298_000}, Gap{due - 100_000, due - 98_000})
 		from, took := due-2000+i%14*3000, 15_000+i%5*5000
 		if i == begin/period+9 {
 			took = 900_000 // the core was taken away
 		}
-		gaps = append(gaps, gap{from, from + took})
+		gaps = append(gaps, Gap{from, from + took})
 		if i > begin/period && took < 35_000 {
 			want, ticks = want+took, ticks+1
 		}

@@ -60,15 +60,14 @@ func (k *kernelSide) probeWay(handler string) float64 {
 	return k.ways.most[handler]
 }
 
-// Samples of this thread come so often, and for so long, while it is measured what they take.
+// Samples of this thread come so often, and for so long of its time, while it is measured what they take.
 const (
 	timedPeriod = 100 * time.Microsecond
 	timedFor    = 8 * time.Millisecond
 )
 
-// timeSamples finds out what a sample takes: this thread looks at the clock all the time, and each sample is a gap. The
-// gaps of samples are the longest ones, but for a few by interrupts that come all the same; the median does not see
-// these.
+// timeSamples finds out what a sample takes: each sample is a gap of this thread. The gaps of samples are the longest
+// ones, but for a few by interrupts that come all the same; the median does not see these.
 func (k *kernelSide) timeSamples() error {
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
@@ -84,7 +83,7 @@ func (k *kernelSide) timeSamples() error {
 	if err := unix.IoctlSetInt(fd, unix.PERF_EVENT_IOC_ENABLE, 0); err != nil {
 		return fmt.Errorf("measuring what a sample costs: %w", err)
 	}
-	gaps := gapsOfClock(timedFor)
+	gaps := ledger.BusyGaps(timedFor)
 	// Of a clock, the count is for how long it has run.
 	var ran [8]byte
 	if _, err := unix.Read(fd, ran[:]); err != nil {
@@ -94,25 +93,18 @@ func (k *kernelSide) timeSamples() error {
 	return nil
 }
 
-// gapsOfClock are the times between two looks at the clock.
-func gapsOfClock(d time.Duration) (gaps []time.Duration) {
-	begin := time.Now()
-	for last := time.Duration(0); last < d; {
-		now := time.Since(begin)
-		gaps = append(gaps, now-last)
-		last = now
+// longestOf is the median of the n longest of some gaps, in ns.
+func longestOf(gaps []ledger.Gap, n int) float64 {
+	var times []uint64
+	for _, g := range gaps {
+		times = append(times, g.To-g.From)
 	}
-	return gaps
-}
-
-// longestOf is the median of the n longest of some times, less the median of all, in ns.
-func longestOf(all []time.Duration, n int) float64 {
-	if n <= 0 {
+	slices.Sort(times)
+	times = times[max(0, len(times)-n):]
+	if len(times) == 0 {
 		return 0
 	}
-	slices.Sort(all)
-	some := all[max(0, len(all)-n):]
-	return float64(some[len(some)/2] - all[len(all)/2])
+	return float64(times[len(times)/2])
 }
 
 // clockOf is an event of the kernel's clock of a core's busy time, which works without counters in hardware.

@@ -290,8 +290,9 @@ func TestAgent(t *testing.T) {
 		a.Close()
 	}
 	vm.leaves(t)
-	// The program and the VM have some threads that come and go.
-	if now := vm.has(t); now[0] > first[0]+4 || now[1] > first[1] || now[2] != first[2] || now[2] == 0 {
+	// The program and the VM have some threads that come and go. Another whatif that looks into the agent's directory for
+	// leftovers makes this one use a second directory.
+	if now := vm.has(t); now[0] > first[0]+4 || now[1] > first[1] || now[2] > 2*first[2] || now[2] == 0 {
 		t.Errorf("threads, files and mappings: %v, and %v at first", now, first)
 	}
 	if out := end(); !regexp.MustCompile(`^rounds \d+\n$`).MatchString(out) {
