@@ -151,8 +151,8 @@ func TestGoroutinesTooOften(t *testing.T) {
 	if len(rates) == 0 {
 		t.Fatal("no baseline")
 	}
-	// There are 5000 rounds in each; while goroutines are followed, a tenth of that.
-	if last := rates[len(rates)-1]; last < 300 {
+	// While goroutines are followed, the rate is a tenth of what it is without.
+	if last := rates[len(rates)-1]; last < slices.Max(rates)/2 {
 		t.Errorf("%.0f visits in a second at the end: it is slowed", last)
 	}
 }
