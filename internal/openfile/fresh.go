@@ -6,6 +6,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"time"
 
 	"golang.org/x/sys/unix"
 )
@@ -39,8 +40,13 @@ func MakeFresh(uid, admin uint32, root, path string) (f *Fresh, err error) {
 		if f.parent.Mode&unix.S_ISVTX == 0 && f.parent.Mode&0o022 != 0 {
 			return ErrOpenToAll
 		}
-		for range mostMade {
-			if err := unix.Mkdirat(dir, name, 0o700); err != nil {
+		for made := range mostMade {
+			err := unix.Mkdirat(dir, name, 0o700)
+			if made > 0 && errors.Is(err, unix.EEXIST) {
+				time.Sleep(time.Duration(made) * time.Millisecond) // who has locked it has not removed it yet
+				continue
+			}
+			if err != nil {
 				return err
 			}
 			if f.dir, f.lock, err = lockOwn(uid, dir, name); !errors.Is(err, errGone) {

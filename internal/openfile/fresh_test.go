@@ -5,6 +5,8 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"sync"
+	"sync/atomic"
 	"testing"
 
 	"golang.org/x/sys/unix"
@@ -151,6 +153,34 @@ func TestRemoveStale(t *testing.T) {
 	}
 	if err := used.Remove("file"); err != nil {
 		t.Error(err)
+	}
+}
+
+// TestFreshBesideRemoval: while others look for leftovers, a directory is still made under the name that was asked for.
+func TestFreshBesideRemoval(t *testing.T) {
+	root, uid := t.TempDir(), uint32(os.Geteuid())
+	var others sync.WaitGroup
+	var done atomic.Bool
+	for range 3 {
+		others.Go(func() {
+			for !done.Load() {
+				if err := RemoveStale(uid, root, "/.some-", "file"); err != nil {
+					t.Error(err)
+					return
+				}
+			}
+		})
+	}
+	defer others.Wait()
+	defer done.Store(true)
+	for range 300 {
+		f, err := MakeFresh(uid, 0, root, "/.some-new")
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := f.Remove(); err != nil {
+			t.Fatal(err)
+		}
 	}
 }
 
