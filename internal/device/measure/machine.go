@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/klauspost/cpuid/v2"
 	"golang.org/x/sys/unix"
 
 	"whatif/internal/device"
@@ -42,8 +43,23 @@ func processor(cpuinfo string) string {
 	return ""
 }
 
-// Caches reads the sizes of the first core's caches for data. root is /sys.
+// Caches are the sizes of the first core's caches for data. root is /sys. In some virtual machines the kernel knows
+// none; then those count that the processor tells, mostly without the third level.
 func Caches(root string) map[string]int64 {
+	if sizes := cachesOfKernel(root); len(sizes) > 0 {
+		return sizes
+	}
+	sizes := make(map[string]int64)
+	told := cpuid.CPU.Cache
+	for level, size := range map[string]int{"l1": told.L1D, "l2": told.L2, "l3": told.L3} {
+		if size > 0 {
+			sizes[level] = int64(size)
+		}
+	}
+	return sizes
+}
+
+func cachesOfKernel(root string) map[string]int64 {
 	sizes := make(map[string]int64)
 	dirs, _ := filepath.Glob(filepath.Join(root, "devices/system/cpu/cpu0/cache/index*"))
 	for _, dir := range dirs {

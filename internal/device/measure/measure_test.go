@@ -7,6 +7,7 @@ import (
 	"net"
 	"os"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strings"
 	"testing"
@@ -129,9 +130,11 @@ func TestLevelSizes(t *testing.T) {
 		t.Error("no doubt where the DRAM that is free is less than the last cache")
 	}
 	// A small board: no third level, and nothing known of caches.
-	if sizes, _ := levelSizes(map[string]int64{"l1": 32 << 10, "l2": 1 << 20}, 4, 1<<30); sizes["l3"] != 0 ||
-		sizes["dram"] != 64<<20 {
-		t.Errorf("%v", sizes)
+	for free, dram := range map[int64]int64{256 << 20: 64 << 20, 8 << 30: 256 << 20} {
+		caches := map[string]int64{"l1": 32 << 10, "l2": 1 << 20}
+		if sizes, _ := levelSizes(caches, 4, free); sizes["l3"] != 0 || sizes["dram"] != dram {
+			t.Errorf("%v", sizes)
+		}
 	}
 	if sizes, _ := levelSizes(nil, 4, 1<<30); len(sizes) != 2 || sizes["l1"] != 16<<10 {
 		t.Errorf("%v", sizes)
@@ -247,5 +250,8 @@ func TestReadCaches(t *testing.T) {
 	}
 	if got := Caches(root); len(got) != 2 || got["l1"] != 32<<10 || got["l2"] != 512<<10 {
 		t.Errorf("%v", got)
+	}
+	if got := Caches(t.TempDir()); runtime.GOARCH == "amd64" && (got["l1"] < 16<<10 || got["l2"] < got["l1"]) {
+		t.Errorf("where the kernel knows none: %v", got)
 	}
 }

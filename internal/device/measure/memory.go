@@ -35,6 +35,9 @@ func levelSizes(caches map[string]int64, cores int, free int64) (sizes map[strin
 		sizes["l3"] = max(min(size, l3/2/int64(cores)), 2*max(l2, l1))
 	}
 	want := max(2*last, 64<<20)
+	if l3 == 0 { // there may be one that a virtual machine does not tell of
+		want = max(want, 256<<20)
+	}
 	sizes["dram"] = min(want, max(free/4, 16<<20), 1<<30)
 	if sizes["dram"] < 2*last {
 		doubt = fmt.Sprintf("dram was measured with %d MiB, less than twice the last cache of %d MiB: part of it is cache",
