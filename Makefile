@@ -133,7 +133,7 @@ check: tools lint build
 pure: tools lint check-generated race
 	$(GO_TEST) $(FLAGS) $(PURE)
 
-# Tests of figures wait for a quiet machine. The tests that noise kept from judging are listed at the end, and fail with WHATIF_STRICT=1.
+# What noise spoils is measured again on a quiet machine. The tests that noise kept from judging are listed at the end, and fail with WHATIF_STRICT=1.
 # WHATIF_CALIBRATION=0.7 makes their programs believe in another processor.
 RUN_TESTS = @$(SUDO) env "PATH=$$PATH" "HOME=$$HOME" "WHATIF_STRICT=$$WHATIF_STRICT" "WHATIF_CALIBRATION=$$WHATIF_CALIBRATION" \
 	"BESIDE=$(BESIDE)" "ALONE=$(ALONE)" "SPLIT=$(SPLIT)" internal/testing/all $(1)

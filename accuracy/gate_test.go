@@ -75,7 +75,7 @@ func TestGate(t *testing.T) {
 		if noise.Each(predictions) != noise.Right && again > 0 && time.Since(begin) < gateTime {
 			t.Logf("%s: once more after %+v", chosen[i].name, predictions)
 			again--
-			second := gateStudy(t, o, bias)
+			second := gateStudy(t, o, bias, true)
 			if byArithmetic(o) { // which is right on a quiet machine, so the truth that was measured now is to judge
 				predictions = second
 			} else {
@@ -112,19 +112,19 @@ func byArithmetic(o *options) bool {
 	return testing.Short() && slices.Contains(arithmetic, o.chosen[0].name) && os.Getenv(load.ScaleVariable) == ""
 }
 
-// gateMeasure waits for a quiet machine, and predicts the only chosen program, or studies it.
+// gateMeasure predicts the only chosen program, or studies it.
 func gateMeasure(t *testing.T, o *options, bias float64) []noise.Prediction {
 	t.Helper()
 	if byArithmetic(o) {
-		return predictModel(t, o, o.plan.predict, bias)
+		return predictModel(t, o, o.plan.predict, bias, false)
 	}
-	return gateStudy(t, o, bias)
+	return gateStudy(t, o, bias, false)
 }
 
-// gateStudy waits for a quiet machine, and measures the only chosen program's truth beside the prediction.
-func gateStudy(t *testing.T, o *options, bias float64) []noise.Prediction {
+// gateStudy measures the only chosen program's truth beside the prediction; again, on a quiet machine.
+func gateStudy(t *testing.T, o *options, bias float64, again bool) []noise.Prediction {
 	t.Helper()
-	watched := realkernel.Watch(t)
+	watched := realkernel.Watch(t, again)
 	results, failed := studyAll(t.Context(), o, t.Output())
 	if failed || len(results) != 1 {
 		t.Fatalf("%s could not be studied", o.chosen[0].name)
@@ -137,8 +137,8 @@ func gateStudy(t *testing.T, o *options, bias float64) []noise.Prediction {
 	return predictions
 }
 
-// predictModel waits for a quiet machine, and predicts the only chosen program for so long. The truth is its model.
-func predictModel(t *testing.T, o *options, length time.Duration, bias float64) []noise.Prediction {
+// predictModel predicts the only chosen program for so long; again, on a quiet machine. The truth is its model.
+func predictModel(t *testing.T, o *options, length time.Duration, bias float64, again bool) []noise.Prediction {
 	t.Helper()
 	p := &o.chosen[0]
 	built, err := build(t.Context(), o.plan.root, p, false)
@@ -149,7 +149,7 @@ func predictModel(t *testing.T, o *options, length time.Duration, bias float64) 
 	if err != nil {
 		t.Fatal(err)
 	}
-	watched := realkernel.Watch(t)
+	watched := realkernel.Watch(t, again)
 	if err := prediction.chunk(t.Context(), length); err != nil {
 		t.Fatal(err)
 	}

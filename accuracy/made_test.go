@@ -35,11 +35,11 @@ func TestJava(t *testing.T) {
 	if err := o.locate(); err != nil {
 		t.Fatal(err)
 	}
-	all := predictModel(t, o, 12*time.Second, 0)
+	all := predictModel(t, o, 12*time.Second, 0, false)
 	verdict, lines := noise.Together(all)
 	if verdict != noise.Right {
 		t.Logf("once more after %s", strings.Join(lines, "\n"))
-		verdict, lines = noise.Together(noise.Pool(all, predictModel(t, o, 12*time.Second, 0)))
+		verdict, lines = noise.Together(noise.Pool(all, predictModel(t, o, 12*time.Second, 0, true)))
 	}
 	judge(t, verdict, lines)
 }

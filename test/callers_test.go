@@ -14,7 +14,7 @@ import (
 )
 
 // tooEarly is how many samples were not given to all of their code, because it was new. Their number depends on how
-// fast the machine reads the program's tables, so no function's share can include them. More than a tenth is too many.
+// fast the machine reads the program's tables, so no function's share can include them. More than a fifth is too many.
 func tooEarly(t *testing.T, data *profile.Data) (lost int64) {
 	t.Helper()
 	var all int64
@@ -23,7 +23,7 @@ func tooEarly(t *testing.T, data *profile.Data) (lost int64) {
 		all += e.Samples
 		lost += e.Losses[profile.LossPlace] + e.Losses[profile.LossTable]
 	}
-	if 10*lost > all {
+	if 5*lost > all {
 		t.Errorf("%d of %d samples came too early to be given to any code", lost, all)
 	}
 	return lost

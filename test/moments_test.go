@@ -72,20 +72,27 @@ func TestMoments(t *testing.T) {
 				if testing.Short() && i != 3*k {
 					continue // run is stopped, attach killed and system blocked
 				}
-				var parts []float64
-				for range max(1, moments()) {
+				parts := []float64{moment(t, program, w, e)}
+				n := moments()
+				if parts[0] < least {
+					n = max(n, 3) // the machine itself may have become slower between what is compared
+				}
+				for len(parts) < n {
 					parts = append(parts, moment(t, program, w, e))
 				}
 				slices.Sort(parts)
 				t.Logf("%-8s at %.0f%% of its speed in the median of %d moments, at least %.0f%%", e.name, 100*parts[len(parts)/2],
 					len(parts), 100*parts[0])
-				if *figures && (parts[len(parts)/2] < 0.95 || parts[0] < 0.85) || parts[len(parts)/2] < 0.75 {
+				if *figures && (parts[len(parts)/2] < 0.95 || parts[0] < 0.85) || parts[len(parts)/2] < least {
 					t.Errorf("%s: %.2f", e.name, parts)
 				}
 			}
 		})
 	}
 }
+
+// least is the part of its speed that the program must have in the median.
+const least = 0.75
 
 // moments is how many there are of each way and ending.
 func moments() int {

@@ -87,26 +87,60 @@ func Pool(one, other []Prediction) []Prediction {
 // Together judges all predictions: each by itself, as far as noise allows, and their mean, which is
 // known better than each. It returns a line for each prediction, and one for the verdict.
 func Together(predictions []Prediction) (Verdict, []string) {
+	if len(predictions) == 0 {
+		return Wrong, []string{"wrong: there are no predictions"}
+	}
 	var lines []string
-	var differences, errors []float64
-	var worst Seen
 	judged, wrong := 0, false
-	halves := map[string]float64{}
+	var quiet []Prediction
 	for _, p := range predictions {
-		off := p.Predicted - p.Truth
 		v, words := p.judge()
 		lines = append(lines, v.String()+": "+words)
 		if v != NotJudged {
 			judged++
 		}
 		wrong = wrong || v == Wrong
-		// A mean averages scatter out, but not the effect of other programs, which may push all
-		// predictions the same way.
-		if p.Seen.Widen() > Most {
-			continue
+		if p.Seen.Widen() <= Most {
+			quiet = append(quiet, p)
 		}
-		worst = worst.Or(p.Seen)
+	}
+	m := meanOf(predictions)
+	// A mean averages scatter out, but not the effect of other programs, which may push all
+	// predictions the same way.
+	if v, _ := m.judge(); v != Right && len(quiet) > 0 {
+		m = meanOf(quiet)
+	}
+	v, words := m.judge()
+	if words != "" {
+		lines = append(lines, words)
+	}
+	switch {
+	case wrong:
+		v = Wrong
+	case v == Right && float64(judged) < judgedLeast*float64(len(predictions)):
+		v = NotJudged
+	}
+	last := fmt.Sprintf("%v (mean difference %+.1f ± %.1f points, mean error %.1f, %d of %d predictions judged",
+		v, m.difference, m.half, m.absolute, judged, len(predictions))
+	if v == NotJudged {
+		last += fmt.Sprintf("; at the worst %v", meanOf(predictions).seen)
+	}
+	return v, append(lines, last+")")
+}
+
+// mean is what some predictions have in common.
+type mean struct {
+	difference, absolute, half float64
+	seen                       Seen // at the worst
+}
+
+func meanOf(predictions []Prediction) (m mean) {
+	var differences, errors []float64
+	halves := map[string]float64{}
+	for _, p := range predictions {
+		off := p.Predicted - p.Truth
 		differences, errors = append(differences, off), append(errors, math.Abs(off))
+		m.seen = m.seen.Or(p.Seen)
 		// Levels of one program share their baselines, so they count as one, with the interval of
 		// the worst.
 		halves[p.Program] = max(halves[p.Program], p.half())
@@ -115,29 +149,15 @@ func Together(predictions []Prediction) (Verdict, []string) {
 	for _, half := range halves {
 		squares += half * half
 	}
-	half := math.Sqrt(squares) / float64(len(halves))
-	difference, _ := Mean(differences)
-	absolute, _ := Mean(errors)
-	v, words := All([]Figure{
-		{Name: "the mean difference", Value: difference, Low: -mostMean, High: mostMean, Half: half, Usual: usualMean},
-		{Name: "the mean error", Value: absolute, Low: -mostAbsolute, High: mostAbsolute, Half: half, Usual: usualMean},
-	}, worst)
-	if words != "" {
-		lines = append(lines, words)
-	}
-	switch {
-	case len(predictions) == 0 || wrong || v == Wrong:
-		v = Wrong
-	case v == NotJudged || len(differences) == 0 || float64(judged) < judgedLeast*float64(len(predictions)):
-		v = NotJudged
-	}
-	last := fmt.Sprintf("%v (mean difference %+.1f ± %.1f points, mean error %.1f, %d of %d predictions judged",
-		v, difference, half, absolute, judged, len(predictions))
-	if v == NotJudged {
-		for _, p := range predictions {
-			worst = worst.Or(p.Seen)
-		}
-		last += fmt.Sprintf("; at the worst %v", worst)
-	}
-	return v, append(lines, last+")")
+	m.half = math.Sqrt(squares) / float64(len(halves))
+	m.difference, _ = Mean(differences)
+	m.absolute, _ = Mean(errors)
+	return m
+}
+
+func (m *mean) judge() (Verdict, string) {
+	return All([]Figure{
+		{Name: "the mean difference", Value: m.difference, Low: -mostMean, High: mostMean, Half: m.half, Usual: usualMean},
+		{Name: "the mean error", Value: m.absolute, Low: -mostAbsolute, High: mostAbsolute, Half: m.half, Usual: usualMean},
+	}, m.seen)
 }

@@ -113,8 +113,8 @@ func suite(rng *rand.Rand, times float64, seen Seen) []Prediction {
 	return recorded
 }
 
-// TestTogether: right predictions pass on a quiet machine and on a noisy one, and are not judged on
-// one that is noisier still. An error of 6 points passes nowhere: neither if all are off the same
+// TestTogether: right predictions pass on a quiet machine and on a noisy one, and where they scatter
+// more still they are not judged. An error of 6 points passes nowhere: neither if all are off the same
 // way, nor if every other program is off the other way.
 func TestTogether(t *testing.T) {
 	const tries = 400
@@ -128,7 +128,7 @@ func TestTogether(t *testing.T) {
 	for _, machine := range []struct {
 		times float64
 		seen  Seen
-	}{{1, quiet}, {1.5, quiet}, {1.5, busy}, {2.2, busy}, {3, Seen{Foreign: 0.07}}, {6, quiet}, {4, loud}} {
+	}{{1, quiet}, {1.5, quiet}, {1.5, busy}, {2.2, busy}, {3, Seen{Foreign: 0.07}}, {6, quiet}, {1, loud}, {4, loud}} {
 		for what, bend := range broken {
 			rng := rand.New(rand.NewPCG(1, 2))
 			measured := func() []Prediction {
@@ -154,7 +154,8 @@ func TestTogether(t *testing.T) {
 			if what == "nothing" && (verdicts[Wrong] > tries/100 || machine.times <= 1.5 && verdicts[Right] < tries*95/100) {
 				t.Error(says)
 			}
-			if what != "nothing" && (verdicts[Right] > 0 || machine.times <= 2.2 && verdicts[Wrong] < tries) {
+			judged := machine.times <= 2.2 && machine.seen != loud
+			if what != "nothing" && (verdicts[Right] > 0 || judged && verdicts[Wrong] < tries) {
 				t.Error(says)
 			}
 		}
