@@ -121,8 +121,9 @@ func TestRecording(t *testing.T) {
 	if rec.Losses.Stops != 0 || rec.Losses.Events != 0 {
 		t.Errorf("losses: %+v", rec.Losses)
 	}
-	// What the warm-up has and what lies between windows is not there.
-	if share := float64(sum.covered) / float64(rec.Length); share < 0.8 {
+	// What the warm-up has and what lies between windows is not there. Beside other tests an event takes longer, so less
+	// is recorded.
+	if share := float64(sum.covered) / float64(rec.Length); share < 0.4 {
 		t.Errorf("windows cover %.2f of the time", share)
 	}
 	// On a busy machine the program is not as fast all the time.

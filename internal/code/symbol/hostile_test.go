@@ -79,7 +79,7 @@ func TestRepeatedNames(t *testing.T) {
 
 // TestManyTexts reads a million symbols, and tens of thousands of sections of code.
 func TestManyTexts(t *testing.T) {
-	hostile.Limited(t, 20*time.Second, func(t *testing.T) {
+	hostile.Limited(t, time.Minute, func(t *testing.T) {
 		f := &hostile.File{Progs: []elf.Prog64{textProg}}
 		const sections, symbols = 60_000, 1 << 20
 		for i := range uint64(sections) {
