@@ -48,7 +48,8 @@ type levelSum struct {
 	speedup           int
 	n                 int
 	time, expected, x float64
-	visits            float64 // expected / period: the number of visits at the mean period
+	visits            float64
+	linear            bool    // expected does not depend on the visits, see phase.go
 	theta             float64 // ratio used for the variances
 	predicted         float64 // Σ v·x²
 	weight            float64 // of the level in the slope
@@ -74,8 +75,11 @@ func trialsFit(t *track, trials []trial, p *phasing) *fit {
 			s.time += lv.trials[i].time
 			s.expected += lv.trials[i].expected
 			s.weight += lv.trials[i].weight
+			s.visits += lv.trials[i].visits
 		}
-		s.visits = s.expected / t.period()
+		if p.phased {
+			p.divide(&s, lv.trials)
+		}
 		f.levels = append(f.levels, s)
 	}
 	line := f.pooledLine()
@@ -183,7 +187,7 @@ func (f *fit) pooledLine() float64 {
 // ratio is θ of a level before there is a curve: the level's own if it has enough visits, that of
 // the line if not.
 func (s *levelSum) ratio(line float64) float64 {
-	if s.visits >= manyVisits {
+	if !s.linear && s.visits >= manyVisits {
 		return s.time / s.expected
 	}
 	if math.IsNaN(line) {
@@ -204,7 +208,7 @@ const (
 // does not exist. Then the surplus is divided by the time that the visits should have taken, which
 // is linear in the visits.
 func (s *levelSum) gain() (y, v float64) {
-	if s.visits >= manyVisits {
+	if s.linear || s.visits >= manyVisits {
 		return 1 - s.time/s.expected, s.predicted / (s.expected * s.expected)
 	}
 	return 1 - s.theta - (s.time-s.theta*s.expected)/s.x, s.predicted / (s.x * s.x)
@@ -212,7 +216,7 @@ func (s *levelSum) gain() (y, v float64) {
 
 // scale is the divisor that turns a surplus into a gain.
 func (s *levelSum) scale() float64 {
-	if s.visits >= manyVisits {
+	if s.linear || s.visits >= manyVisits {
 		return s.expected
 	}
 	return s.x

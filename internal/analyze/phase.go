@@ -22,7 +22,9 @@ import (
 // run. If the unit ran more by chance, the gain is larger in proportion, and the quotient cancels
 // that. It is the ratio estimator of survey sampling (Cochran, Sampling Techniques, ch. 6), and
 // often less noisy than the uncorrected gain. It is wrong for a unit that spins, because waiting
-// takes more samples when the releaser is delayed.
+// takes more samples when the releaser is delayed. A level in whose experiments the unit hardly ran
+// says nothing: its quotient is that of its noise and next to nothing. So levels count by Y, in the
+// curve by its square.
 //
 // For the period, the surplus of a baseline is subtracted from that of the experiment: of the
 // baseline that was drawn together with the experiment, in random order, and is as far inside the
@@ -214,7 +216,7 @@ func (p *phasing) correct(t *track, trials []trial) float64 {
 		y := tr.samples / rate
 		byRate += y
 		tr.time += y - tr.expected
-		tr.expected = y
+		tr.expected, tr.weight, tr.linear = y, y, true
 		if paired {
 			w := s.base[tr.partner]
 			surplus := (w.time - w.visits*s.loo[tr.partner]*t.bias) / w.time
@@ -229,4 +231,15 @@ func (p *phasing) correct(t *track, trials []trial) float64 {
 		return 1
 	}
 	return expected / byRate
+}
+
+// divide makes a level's gain the quotient of what correct has left in its trials. Without any sample the divisor is
+// that of one, so the gain has no meaning, and its interval says so.
+func (p *phasing) divide(s *levelSum, trials []trial) {
+	rate := p.rates[trials[0].run]
+	s.linear = rate > 0
+	if s.linear && s.expected*rate < 1 {
+		s.time += 1/rate - s.expected
+		s.expected = 1 / rate
+	}
 }

@@ -26,7 +26,7 @@ func (f *fit) shareAll(levels []level) {
 			if tr.paired {
 				continue
 			}
-			part := f.levels[l].theta * tr.exposure
+			part := tr.sensitivity(f.levels[l].theta) * tr.exposure
 			parts[l] += part
 			squares = max(squares, tr.squares)
 			f.cov.add(l, l, -part*part*tr.squares)
@@ -48,7 +48,7 @@ func (f *fit) shareEach(t *track, levels []level) {
 			if tr.paired { // the baselines cancel, see phase.go
 				continue
 			}
-			weight := f.levels[l].theta * tr.exposure
+			weight := tr.sensitivity(f.levels[l].theta) * tr.exposure
 			buf, _ = t.segments[tr.run].shares(tr.pos, -1, t.k, buf[:0])
 			for _, sh := range buf {
 				row := &rows[t.scratch.offset[tr.run]+sh.j]

@@ -29,9 +29,18 @@ type trial struct {
 	partner int     // baseline that was drawn with it, as index in the segment, or -1
 	paired  bool    // the surplus of its partner was subtracted, see phase.go
 
+	linear   bool    // the gain is in proportion to X-W, see phase.go; otherwise it is 1 - W/X
 	fitted   float64 // θ: the ratio W/X that its unit has here, to find outliers
 	exposure float64 // x: what X would be without noise
 	variance float64 // predicted variance of (W-θX)/x
+}
+
+// sensitivity is by how much the trial's surplus changes with X.
+func (tr *trial) sensitivity(theta float64) float64 {
+	if tr.linear {
+		return 1
+	}
+	return theta
 }
 
 // The ratio θ = W/X of a trial is the program's period with the unit sped up, over its period
@@ -118,7 +127,8 @@ func (tr *trial) expose(t *track, theta, effect float64) {
 	if tr.paired {
 		windows *= 2
 	}
-	tr.variance = theta*theta*t.variance*(windows+tr.squares) + granules + leastVariance
+	by := tr.sensitivity(theta)
+	tr.variance = by*by*t.variance*(windows+tr.squares) + granules + leastVariance
 }
 
 // effectLeast and effectMost bound the effect of delays, which is itself an estimate.
