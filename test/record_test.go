@@ -155,6 +155,7 @@ func TestRecordedVisits(t *testing.T) {
 	realkernel.NeedBeside(t)
 	inCode := realkernel.Compile(t, "testdata/counts.c", "-fPIE", "-pie")
 	inSource := realkernel.Compile(t, "testdata/counts.c", "-fPIE", "-pie", "-DIN_SOURCE", header(t))
+	behindNop := realkernel.Compile(t, "testdata/counts.c", "-fno-pie", "-no-pie", "-pg", "-mfentry", "-mnop-mcount")
 	for _, c := range []struct {
 		name    string
 		flags   []string
@@ -164,6 +165,10 @@ func TestRecordedVisits(t *testing.T) {
 		{"code", []string{"-p", "func:visited"}, []string{inCode, "longthreads", "7000"}, 28000},
 		{"source", nil, []string{inSource, "longthreads", "7000"}, 28000},
 		{"forks", []string{"-p", "func:visited"}, []string{inCode, "forks", "1500"}, 9000},
+		// The parent has visited before it forks: what the kernel then puts in the place of a no-op, children do not survive.
+		{"source, forks", nil, []string{inSource, "longthreads", "500", "forks", "1000"}, 8000},
+		{"nop, forks", []string{"-p", "func:visited%return"},
+			[]string{behindNop, "longthreads", "500", "forks", "1000"}, 8000},
 		{"shell", []string{"-p", "func:visited"}, []string{"/bin/sh", "-c", inCode + " longthreads 14000; true"}, 56000},
 	} {
 		t.Run(c.name, func(t *testing.T) {

@@ -10,13 +10,16 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"io"
 	"os"
+	"runtime"
 	"time"
 
 	"github.com/cilium/ebpf"
 	"github.com/cilium/ebpf/asm"
 	"github.com/cilium/ebpf/link"
 
+	"whatif/internal/code/trap"
 	"whatif/internal/openfile"
 	"whatif/internal/privilege"
 )
@@ -117,6 +120,15 @@ func (c counts) attach(i int, f Function, pids []int) (detach func(), err error)
 	if err != nil {
 		return nil, err
 	}
+	offset := f.Offset
+	if runtime.GOARCH == "amd64" {
+		code := make([]byte, 64)
+		n, err := f.File.ReadAt(code, int64(offset))
+		if err != nil && !errors.Is(err, io.EOF) {
+			return nil, err
+		}
+		offset += uint64(trap.Behind(code[:n]))
+	}
 	var links []link.Link
 	detach = func() {
 		for _, k := range links {
@@ -131,9 +143,9 @@ func (c counts) attach(i int, f Function, pids []int) (detach func(), err error)
 		for _, pid := range pids {
 			var k link.Link
 			if multi {
-				k, err = x.UprobeMulti(nil, program, &link.UprobeMultiOptions{Addresses: []uint64{f.Offset}, PID: uint32(pid)})
+				k, err = x.UprobeMulti(nil, program, &link.UprobeMultiOptions{Addresses: []uint64{offset}, PID: uint32(pid)})
 			} else {
-				k, err = x.Uprobe("", program, &link.UprobeOptions{Address: f.Offset, PID: pid})
+				k, err = x.Uprobe("", program, &link.UprobeOptions{Address: offset, PID: pid})
 			}
 			if err == nil {
 				links = append(links, k)

@@ -49,7 +49,7 @@ func Choose(code []byte, isGo bool) Site {
 		if emulated(code[at : at+i.Len]) {
 			return Site{Offset: at}
 		}
-		if stepped < 0 && !refused(code[at:at+i.Len]) {
+		if stepped < 0 && !refused(code[at:at+i.Len]) && Behind(code[at:]) == 0 {
 			stepped = at
 		}
 		if jumps(i.Op) {
@@ -79,8 +79,22 @@ func First(code []byte, isGo bool) Site {
 // siteAt returns the site at an offset of the code.
 func siteAt(code []byte, offset int) Site {
 	s := At(code[offset:])
-	s.Offset = offset
+	s.Offset += offset
 	return s
+}
+
+// Behind is the length of the no-ops of five bytes that the code begins with. A probe belongs behind them: Linux 6.18
+// and later replace such a no-op, when its probe is met for the first time, by a call into a page that they add to the
+// process. A child that the process forks has the call, but not the page, and dies of it (SIGSEGV), even if the probe
+// is gone by then.
+func Behind(code []byte) (n int) {
+	for {
+		i, err := x86asm.Decode(code[n:], 64)
+		if err != nil || i.Op != x86asm.NOP || i.Len != 5 {
+			return n
+		}
+		n += i.Len
+	}
 }
 
 // afterCheck returns the offset of the first instruction behind a Go function's check of its
@@ -135,8 +149,11 @@ func restarts(code []byte, at int) bool {
 	return false
 }
 
-// At returns the site on the first instruction of the code, for probes that must be there.
-func At(code []byte) Site { return Site{Stepped: !emulated(code), LongNop: longNop(code)} }
+// At returns the site on the first instruction of the code that does something, for probes that must be there.
+func At(code []byte) Site {
+	n := Behind(code)
+	return Site{Offset: n, Stepped: !emulated(code[n:]), LongNop: longNop(code[n:])}
+}
 
 // Entry returns the site for a probe that needs the return address on top of the stack, as it is
 // at the function's first instruction.

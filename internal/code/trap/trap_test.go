@@ -27,7 +27,10 @@ func TestChoose(t *testing.T) {
 			0xe8, 0, 0, 0, 0, 0xe8, 0, 0, 0, 0, 0xeb, 0xe8}, true, Site{Offset: 6, Stepped: false}},
 		// test eax,eax; je +1; push; ret: the jump is no check.
 		{"go, a jump of its own", []byte{0x85, 0xc0, 0x74, 0x01, 0x50, 0xc3}, true, Site{Offset: 2, Stepped: false}},
-		{"long nop", []byte{0x0f, 0x1f, 0x44, 0, 0, 0xc3}, false, Site{Stepped: true, LongNop: true}},
+		{"long nop", []byte{0x0f, 0x1f, 0x40, 0, 0xc3}, false, Site{Stepped: true, LongNop: true}},
+		{"nops of five bytes", []byte{0x0f, 0x1f, 0x44, 0, 0, 0x0f, 0x1f, 0x44, 0, 0, 0xc3}, false,
+			Site{Offset: 10, Stepped: true}},
+		{"nop of five bytes, then push", []byte{0x0f, 0x1f, 0x44, 0, 0, 0x55, 0xc3}, false, Site{Offset: 5}},
 		{"go without check", []byte{0x55, 0xc3}, true, Site{Offset: 0, Stepped: false}},
 		{"ret before push", []byte{0xc3, 0x55}, false, Site{Offset: 0, Stepped: true}},
 		// lock add [rip+0],1; ret.

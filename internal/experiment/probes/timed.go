@@ -1,7 +1,6 @@
 package probes
 
 import (
-	"debug/elf"
 	"fmt"
 
 	"whatif/internal/code/symbol"
@@ -46,8 +45,9 @@ func (c *counters) time(f *object.File, is ledger.File, added ledger.Counters, s
 			}
 			probes = append(probes, more...)
 		case s.SiteOffset > 0:
-			p := ledger.Probe{
-				File: f.Opened(), Offset: s.SiteOffset, Cost: siteCost(f.ELF.Machine), Source: added.Source(s.number),
+			p := ledger.Probe{File: f.Opened(), Offset: s.SiteOffset, Source: added.Source(s.number)}
+			if s.SiteStepped {
+				p.Cost = ledger.Stepped
 			}
 			if s.Keyed {
 				p.Key = ledger.KeyIn(idRegister)
@@ -132,12 +132,4 @@ func goSites(b *symbol.Binary, number int) ([]ledger.Probe, error) {
 		}
 	}
 	return probes, nil
-}
-
-// siteCost is what a probe on a site costs.
-func siteCost(machine elf.Machine) ledger.Cost {
-	if machine == elf.EM_X86_64 {
-		return ledger.LongNop
-	}
-	return ledger.Stepped
 }

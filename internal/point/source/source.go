@@ -35,9 +35,10 @@ type Counter struct {
 	Shards  int    // how many numbers there are, Stride apart
 	Site    uint64 // address of a no-op that each visit passes
 	Keyed   bool   // at the site, rax or x0 has an id
-	// SiteOffset is the site's offset in the file; 0 if the bytes there are not the no-op, so that
-	// no probe can be attached.
-	SiteOffset uint64
+	// SiteOffset is where a probe belongs in the file; 0 if the bytes of the site are not the no-op,
+	// so that none can be attached. SiteStepped: the kernel runs what is there in a single step.
+	SiteOffset  uint64
+	SiteStepped bool
 }
 
 // Stride is the distance of a counter's numbers, in bytes.
@@ -179,7 +180,7 @@ func (r *reader) counter(address uint64, desc []byte) {
 	case !r.within(c.Address, uint64(c.Shards)*Stride, elf.PF_W):
 		r.warn(fmt.Sprintf("its numbers, at %#x, would not be in the program's data", c.Address))
 	default:
-		c.SiteOffset = r.siteOffset(c.Site)
+		c.SiteOffset, c.SiteStepped = r.siteOffset(c.Site)
 		r.points.Counters = append(r.points.Counters, c)
 	}
 }
@@ -195,26 +196,35 @@ func (r *reader) table(address uint64) {
 	r.points.Tables = append(r.points.Tables, address)
 }
 
-// siteNop is the instruction at a site: a no-op of five bytes, or arm64's no-op.
+// siteNop is the instruction at a site. Programs with an earlier whatif.h have longNop there, behind
+// which the probe belongs: see trap.Behind.
 var siteNop = map[elf.Machine]string{
-	elf.EM_X86_64:  "\x0f\x1f\x44\x00\x00",
+	elf.EM_X86_64:  "\x90",
 	elf.EM_AARCH64: "\x1f\x20\x03\xd5",
 }
 
-// siteOffset returns the offset of a site in the file, 0 if the instruction there is not siteNop: a
-// probe would change a wrong instruction.
-func (r *reader) siteOffset(address uint64) uint64 {
+const longNop = "\x0f\x1f\x44\x00\x00"
+
+// siteOffset returns where a site's probe belongs in the file, 0 if the instruction there is no
+// no-op: a probe would change a wrong instruction.
+func (r *reader) siteOffset(address uint64) (offset uint64, stepped bool) {
 	want := siteNop[r.file.ELF.Machine]
 	for _, p := range r.file.ELF.Progs {
 		if p.Type != elf.PT_LOAD || p.Flags&elf.PF_X == 0 || address < p.Vaddr || address-p.Vaddr >= p.Filesz {
 			continue
 		}
 		at := p.Off + (address - p.Vaddr)
-		if image := r.file.Image; want != "" && at < uint64(len(image)) && bytes.HasPrefix(image[at:], []byte(want)) {
-			return at
+		if at >= uint64(len(r.file.Image)) || want == "" {
+			continue
+		}
+		switch code := r.file.Image[at:]; {
+		case bytes.HasPrefix(code, []byte(want)):
+			return at, r.file.ELF.Machine != elf.EM_X86_64
+		case r.file.ELF.Machine == elf.EM_X86_64 && bytes.HasPrefix(code, []byte(longNop)):
+			return at + uint64(len(longNop)), true
 		}
 	}
-	return 0
+	return 0, false
 }
 
 // within reports whether one segment with the flag has the whole range of addresses.

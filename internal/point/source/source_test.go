@@ -76,8 +76,8 @@ func TestNotes(t *testing.T) {
 	}
 	p := read(t, image(notes))
 	want := []Counter{
-		{"requests", Progress, 0x2400, 16, 0x1010, false, 0},
-		{"größe", Progress, 0x2400, 16, 0x1010, false, 0},
+		{"requests", Progress, 0x2400, 16, 0x1010, false, 0, false},
+		{"größe", Progress, 0x2400, 16, 0x1010, false, 0, false},
 	}
 	if !slices.Equal(p.Counters, want) || len(p.Warnings) > 0 || p.Code != (Code{0x1000, 0x2000, 0}) {
 		t.Errorf("%+v", p)
@@ -86,13 +86,17 @@ func TestNotes(t *testing.T) {
 
 // TestSites checks that a site is only at the right no-op.
 func TestSites(t *testing.T) {
-	const nop = "\x0f\x1f\x44\x00\x00"
+	const nop = "\x90"
 	good := note(0, "good", 2, 16, 64, 0x2400, 0x1010)
 	file := image(slices.Concat(good, note(len(good), "bad", 2, 16, 64, 0x2400, 0x1011)))
 	copy(file[0x1010:], nop)
 	p := read(t, file)
 	if len(p.Counters) != 2 || p.Counters[0].SiteOffset != 0x1010 || p.Counters[1].SiteOffset != 0 {
 		t.Errorf("%+v", p)
+	}
+	copy(file[0x1010:], longNop) // of an earlier whatif.h
+	if at := read(t, file).Counters[0]; at.SiteOffset != 0x1015 || !at.SiteStepped {
+		t.Errorf("%+v", at)
 	}
 	file = image(note(0, "cut", 2, 16, 64, 0x2400, 0x1ffe)) // across the segment's end
 	copy(file[0x1ffe:], nop)

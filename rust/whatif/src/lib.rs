@@ -87,7 +87,7 @@ macro_rules! __visit {
             let thread: usize;
             #[cfg(target_arch = "x86_64")]
             core::arch::asm!(
-                "991: .byte 0x0f, 0x1f, 0x44, 0, 0",
+                "991: nop", // of one byte: see whatif.h
                 "lea {0}, [rip + 992f]",
                 "mov {1}, qword ptr fs:[0]",
                 $crate::__describe!($event, $keyed, $name),
