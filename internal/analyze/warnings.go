@@ -129,8 +129,8 @@ func (in *input) effectWarnings(e *Effect, u int, t *track, f *fit) {
 		return
 	}
 	if math.Abs(f.phase-1) > 0.05 {
-		e.Warnings.Add("phases", "it was tried in some phases of the program only, those in which it runs: its gain in "+
-			"them was multiplied by %.2f to be that of the whole program", f.phase)
+		e.Warnings.Add("phases", "it was tried only in the phases of the program in which it runs: its gains are scaled "+
+			"to the whole program")
 	}
 	var visits float64
 	for _, s := range f.levels {

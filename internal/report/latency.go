@@ -94,11 +94,7 @@ func latencyTable(p *printer, r *analyze.Result, l *analyze.Latency, opt Options
 	if advice != "" {
 		p.hanging("", advice)
 	}
-	for _, rw := range rows {
-		for _, note := range rw.notes {
-			p.hanging(fmt.Sprintf("#%d: ", rw.rank), note)
-		}
-	}
+	writeNotes(p, rows)
 }
 
 // latencyHeads are the columns, in the order of the page: first the mean, which the verdict is

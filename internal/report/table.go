@@ -190,9 +190,26 @@ func pointTable(p *printer, r *analyze.Result, k int, opt Options) {
 	untriedLine(p, untried, name)
 	boundsLegend(p, rows)
 	estimatesLegend(p, r, rows)
+	writeNotes(p, rows)
+}
+
+// writeNotes writes the doubts about rows. What several rows have is written once.
+func writeNotes(p *printer, rows []row) {
+	var all []string
+	ranks := map[string][]string{}
 	for _, rw := range rows {
 		for _, note := range rw.notes {
-			p.hanging(fmt.Sprintf("#%d: ", rw.rank), note)
+			if ranks[note] == nil {
+				all = append(all, note)
+			}
+			ranks[note] = append(ranks[note], fmt.Sprintf("#%d", rw.rank))
+		}
+	}
+	for _, note := range all {
+		if of := strings.Join(ranks[note], ", ") + ": "; len(ranks[note]) == 1 {
+			p.hanging(of, note)
+		} else {
+			p.hanging("", of+note) // so many ranks leave little room beside them
 		}
 	}
 }
