@@ -124,7 +124,7 @@ func TestTwoUnitsAtOnce(t *testing.T) {
 	parts := [2]float64{float64(has[0]) / float64(ran[0]), float64(has[1]) / float64(ran[1])}
 	t.Logf("in one thread: earned %v in %v", has, ran)
 	// The time of ticks is a part of the thread's, more of it on a busy machine, but not of what it earns.
-	if r := parts[0] / parts[1] / (first / second); r < 0.75 || r > 1.3 || parts[0] < 0.7*first || parts[0] > 1.1*first {
+	if r := parts[0] / parts[1] / (first / second); r < 0.6 || r > 1.6 || parts[0] < 0.7*first || parts[0] > 1.1*first {
 		t.Errorf("in one thread: earned %.2f and %.2f of the time, want %v and %v", parts[0], parts[1], first, second)
 	}
 
