@@ -100,7 +100,7 @@ func Analyze(runs []*profile.Data, opt Options) *Result {
 // effects sets every target's effect on point k. If the point is paced, effects are in real time;
 // if delays bias it, they are corrected.
 func (in *input) effects(k int, phases []phasing, opt Options) {
-	t, fits := in.fitPoint(in.visits(k), phases)
+	t, fits := in.fitPoint(in.visits(k), in.whole(k), phases)
 	if placebo := placeboOf(in.targets); placebo >= 0 {
 		p := in.placeboEffect(placebo, in.visits(k), t, fits, phases)
 		if clock, clocked, allowed := in.paced(k, placebo, p, phases, opt.Margin); clock != nil {
@@ -121,15 +121,15 @@ func (in *input) effects(k int, phases []phasing, opt Options) {
 }
 
 // fitPoint fits with outliers clipped, or without if there are too many of them to be outliers.
-func (in *input) fitPoint(see view, phases []phasing) (*track, []*fit) {
-	t, fits := in.fit(see, phases, true)
+func (in *input) fitPoint(see, whole view, phases []phasing) (*track, []*fit) {
+	t, fits := in.fit(see, whole, phases, true)
 	windows, clipped := t.count, t.clipped
 	for _, f := range fits {
 		windows += f.total
 		clipped += f.clipped
 	}
 	if float64(clipped) > clipShare*float64(windows) {
-		return in.fit(see, phases, false)
+		return in.fit(see, whole, phases, false)
 	}
 	return t, fits
 }
@@ -174,12 +174,17 @@ func (in *input) conclude(t *track, fits []*fit, opt Options, effect func(u int)
 	}
 }
 
-// fit measures the baselines and sums up the experiments of each target.
-func (in *input) fit(see view, phases []phasing, clip bool) (*track, []*fit) {
+// fit measures the baselines and sums up the experiments of each target, whole ones of those that run in phases.
+func (in *input) fit(see, whole view, phases []phasing, clip bool) (*track, []*fit) {
 	t := newTrack(in.segments(see), clip)
+	t.whole = meanLength(in.segments(whole))
 	fits := make([]*fit, len(in.targets))
 	for u := range in.targets {
-		fits[u] = trialsFit(t, in.collect(t, u, see), &phases[u])
+		from := see
+		if phases[u].phased {
+			from = whole
+		}
+		fits[u] = trialsFit(t, in.collect(t, u, from), &phases[u])
 	}
 	return t, fits
 }

@@ -56,12 +56,25 @@ type track struct {
 	// including the drift between neighbours; df is its degrees of freedom.
 	variance, df float64
 	mean         float64 // mean length of a baseline window
+	whole        float64 // mean length of a whole baseline
 	count        int
 	visits       float64
 	clip         bool // whether outliers are clipped
 	clipped      int
 
 	scratch scratch
+}
+
+// meanLength is the mean length of the baselines in some segments.
+func meanLength(segments []segment) float64 {
+	sum, n := 0.0, 0
+	for i := range segments {
+		for _, w := range segments[i].base {
+			sum += w.time
+		}
+		n += len(segments[i].base)
+	}
+	return sum / float64(max(1, n))
 }
 
 // period is the mean period over all baselines; infinite without visits.

@@ -111,7 +111,11 @@ func (in *input) correct(b *delayBias, k int, t *track, fits []*fit, phases []ph
 		}
 		left := in.biasLeft(u)
 		if lost {
-			trials := in.collect(t, u, in.visits(k))
+			see := in.visits(k)
+			if phases[u].phased {
+				see = in.whole(k)
+			}
+			trials := in.collect(t, u, see)
 			for i := range trials {
 				tr := &trials[i]
 				tr.delayBias = b.at(tr.delay/tr.real*left(float64(tr.speedup)/100), b.gain)

@@ -46,14 +46,23 @@ func (f *fit) disagreement(lambda, pooled float64, among int) (ratio float64, ru
 			by[tr.run] = of
 			last = max(last, tr.run)
 		}
-		u := tr.weight * float64(tr.speedup) / 100
 		of.n++
-		of.num += u * (tr.time - theta[tr.speedup]*tr.expected) / tr.exposure
+		divisor := tr.exposure
+		if tr.linear {
+			divisor = tr.expected
+		}
+		if divisor == 0 { // without samples it has no weight either
+			continue
+		}
+		u := tr.weight * float64(tr.speedup) / 100
+		x := u * tr.exposure / divisor
+		of.num += u * (tr.time - theta[tr.speedup]*tr.expected) / divisor
 		of.den += u * float64(tr.speedup) / 100
-		of.variance += u * u * tr.variance
+		of.variance += x * x * tr.variance
 		if !tr.paired {
-			of.u += u * tr.fitted
-			of.counted += u * u * tr.fitted * tr.fitted * tr.squares * f.track.variance
+			x *= tr.sensitivity(tr.fitted)
+			of.u += x
+			of.counted += x * x * tr.squares * f.track.variance
 		}
 	}
 	var weights, sum, squares float64

@@ -48,8 +48,9 @@ type levelSum struct {
 	speedup           int
 	n                 int
 	time, expected, x float64
-	visits            float64
-	linear            bool    // expected does not depend on the visits, see phase.go
+	visits            float64 // expected / period: the number of visits at the mean period
+	linear            bool    // the gain is in proportion to X-W, see phase.go
+	pad               float64 // what divide added to time and expected
 	theta             float64 // ratio used for the variances
 	predicted         float64 // Σ v·x²
 	weight            float64 // of the level in the slope
@@ -61,6 +62,12 @@ func trialsFit(t *track, trials []trial, p *phasing) *fit {
 	f := &fit{track: t, trials: trials, total: len(trials), phase: 1}
 	if len(trials) == 0 {
 		return f
+	}
+	for i := range trials {
+		trials[i].usual = t.mean
+		if p.phased {
+			trials[i].usual = t.whole
+		}
 	}
 	if t.clip {
 		f.clipped = winsorise(t, trials)
@@ -75,8 +82,8 @@ func trialsFit(t *track, trials []trial, p *phasing) *fit {
 			s.time += lv.trials[i].time
 			s.expected += lv.trials[i].expected
 			s.weight += lv.trials[i].weight
-			s.visits += lv.trials[i].visits
 		}
+		s.visits = s.expected / t.period()
 		if p.phased {
 			p.divide(&s, lv.trials)
 		}
@@ -206,7 +213,7 @@ const (
 
 // gain is a level's gain and its predicted variance. With few visits the ratio of sums is skewed or
 // does not exist. Then the surplus is divided by the time that the visits should have taken, which
-// is linear in the visits.
+// is linear in the visits. The gain of a unit in phases is linear in them anyway.
 func (s *levelSum) gain() (y, v float64) {
 	if s.linear || s.visits >= manyVisits {
 		return 1 - s.time/s.expected, s.predicted / (s.expected * s.expected)

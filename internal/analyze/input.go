@@ -202,7 +202,7 @@ type view func(r int, e *profile.Experiment) (observation, bool)
 
 // visits is the view of point k in virtual time.
 func (in *input) visits(k int) view {
-	return in.point(k, func(_ *profile.Experiment, v *profile.Visits) observation {
+	return in.point(k, measured, func(_ *profile.Experiment, v *profile.Visits) observation {
 		return observation{visits: v.Weight, time: v.WindowNS}
 	})
 }
@@ -210,20 +210,33 @@ func (in *input) visits(k int) view {
 // inRealTime is the view of point k in real time, in which delays are time like any other. It uses
 // whole experiments, because the window is in virtual time.
 func (in *input) inRealTime(k int) view {
-	return in.point(k, func(e *profile.Experiment, v *profile.Visits) observation {
+	return in.point(k, measured, func(e *profile.Experiment, v *profile.Visits) observation {
 		return observation{visits: float64(v.Count), time: float64(e.RealNS)}
 	})
 }
 
-// point is a view of point k for the experiments that measured it.
-func (in *input) point(k int, see func(*profile.Experiment, *profile.Visits) observation) view {
+// whole is the view of point k in virtual time that uses whole experiments, for units that run in
+// phases: see phase.go.
+func (in *input) whole(k int) view {
+	return in.point(k, visited, func(e *profile.Experiment, v *profile.Visits) observation {
+		return observation{visits: float64(v.Count), time: float64(max(0, e.RealNS-max(0, e.DelayNS)))}
+	})
+}
+
+// visited says whether point k was visited in an experiment.
+func visited(e *profile.Experiment, k int) bool { return e.Points[k].Count > 0 }
+
+// point is a view of point k for the experiments that have it.
+func (in *input) point(
+	k int, has func(*profile.Experiment, int) bool, see func(*profile.Experiment, *profile.Visits) observation,
+) view {
 	slots := make([]int, len(in.runs))
 	for r := range in.runs {
 		slots[r] = in.slot(r, k)
 	}
 	return func(r int, e *profile.Experiment) (observation, bool) {
 		v := at(e, slots[r])
-		if v == nil || !measured(e, slots[r]) {
+		if v == nil || !has(e, slots[r]) {
 			return observation{}, false
 		}
 		return see(e, v), true

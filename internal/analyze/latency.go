@@ -64,7 +64,7 @@ func (in *input) latencyEffects(opt Options) []Latency {
 }
 
 func (in *input) latencyEffect(l *Latency, m Metric, see view, opt Options) {
-	t, fits := in.fit(see, make([]phasing, len(in.targets)), false)
+	t, fits := in.fit(see, see, make([]phasing, len(in.targets)), false)
 	for _, f := range fits {
 		f.bowed = true
 	}

@@ -13,7 +13,7 @@ func (f *fit) measureNoise(levels []level) {
 		if s.n < 2 {
 			continue
 		}
-		mean := (s.time - s.theta*s.expected) / s.x
+		mean := (s.time - s.pad - s.theta*(s.expected-s.pad)) / s.x
 		for i := range lv.trials {
 			tr := &lv.trials[i]
 			r := (tr.time-s.theta*tr.expected)/tr.exposure - mean

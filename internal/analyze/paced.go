@@ -33,7 +33,7 @@ func (in *input) paced(
 		return nil, nil, 0
 	}
 	see := in.inRealTime(k)
-	clock, clocked = in.fitPoint(see, phases)
+	clock, clocked = in.fitPoint(see, see, phases)
 	allowed = max(margin, pacedLoss*p.kept)
 	if left := in.placeboEffect(placebo, see, clock, clocked, phases); !(math.Abs(left.gain)-left.half <= allowed) {
 		return nil, nil, 0 // also if it is NaN

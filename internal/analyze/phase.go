@@ -23,8 +23,13 @@ import (
 // that. It is the ratio estimator of survey sampling (Cochran, Sampling Techniques, ch. 6), and
 // often less noisy than the uncorrected gain. It is wrong for a unit that spins, because waiting
 // takes more samples when the releaser is delayed. A level in whose experiments the unit hardly ran
-// says nothing: its quotient is that of its noise and next to nothing. So levels count by Y, in the
-// curve by its square.
+// says nothing: its quotient divides noise by next to nothing. So levels count by Y, in the curve by
+// its square.
+//
+// Experiments count as a whole: visits in the window that fades in and out are weighed by virtual
+// time, of which an experiment has hardly any while a unit runs at a high speed-up. If the unit runs
+// at its beginning only, as it does where a phase ends, its visits hardly count, while its samples
+// would; and if it runs all the time, nothing is in the window.
 //
 // For the period, the surplus of a baseline is subtracted from that of the experiment: of the
 // baseline that was drawn together with the experiment, in random order, and is as far inside the
@@ -233,13 +238,19 @@ func (p *phasing) correct(t *track, trials []trial) float64 {
 	return expected / byRate
 }
 
-// divide makes a level's gain the quotient of what correct has left in its trials. Without any sample the divisor is
-// that of one, so the gain has no meaning, and its interval says so.
+// divide makes a level's gain the quotient of what correct has left in its trials, if it has corrected all of them.
+// Without any sample the divisor is that of one, so the gain has no meaning, and its interval says so.
 func (p *phasing) divide(s *levelSum, trials []trial) {
+	s.linear, s.visits = true, 0
+	for i := range trials {
+		s.linear = s.linear && trials[i].linear
+		s.visits += trials[i].visits
+	}
 	rate := p.rates[trials[0].run]
-	s.linear = rate > 0
 	if s.linear && s.expected*rate < 1 {
-		s.time += 1/rate - s.expected
-		s.expected = 1 / rate
+		s.pad = 1/rate - s.expected
+		s.time += s.pad
+		s.expected += s.pad
+		s.weight = max(s.weight, 1/rate)
 	}
 }

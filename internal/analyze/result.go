@@ -164,8 +164,8 @@ type Effect struct {
 	Shape   Shape
 	ShapeAt int
 	// Slope is the slope of the straight line through the origin that fits the gains best (least
-	// squares, each experiment weighted by its length): the gain per unit of speed-up, averaged
-	// over the speed-ups that were tried. If the curve bends, it is neither the initial slope nor
+	// squares, each experiment weighted by its length, or by how much the unit ran): the gain per unit of speed-up,
+	// averaged over the speed-ups that were tried. If the curve bends, it is neither the initial slope nor
 	// the gain at 100%.
 	Slope Estimate
 	// UpperBound says that the true gains may be anything from 0 up to what was measured: the load comes from clients

@@ -14,6 +14,7 @@ type trial struct {
 	raw                float64 // W before clipping
 	size               float64 // length of the window, if W is not that: see observation
 	expected           float64 // X: the time that its visits take at the baselines' period
+	usual              float64 // time of a baseline that is seen in the same way
 	real               float64 // R: real time of the part that the window covers
 	weight             float64 // in the slope
 	visits             float64
@@ -29,7 +30,7 @@ type trial struct {
 	partner int     // baseline that was drawn with it, as index in the segment, or -1
 	paired  bool    // the surplus of its partner was subtracted, see phase.go
 
-	linear   bool    // the gain is in proportion to X-W, see phase.go; otherwise it is 1 - W/X
+	linear   bool    // the gain is (X-W)/Y, see phase.go; otherwise it is 1 - W/X
 	fitted   float64 // θ: the ratio W/X that its unit has here, to find outliers
 	exposure float64 // x: what X would be without noise
 	variance float64 // predicted variance of (W-θX)/x
@@ -123,7 +124,7 @@ func (tr *trial) expose(t *track, theta, effect float64) {
 	}
 	effect = min(effectMost, max(effectLeast, math.Abs(effect)))
 	granules := effect * effect * tr.granule * tr.delay * (1 - busy) / (tr.exposure * tr.exposure)
-	windows := t.mean / tr.exposure
+	windows := tr.usual / tr.exposure
 	if tr.paired {
 		windows *= 2
 	}

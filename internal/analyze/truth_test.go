@@ -266,6 +266,38 @@ func TestPhases(t *testing.T) {
 	}
 }
 
+// TestPhasesOfAllTheTime: a unit that is all of the program while it runs leaves no virtual time at 100%.
+func TestPhasesOfAllTheTime(t *testing.T) {
+	w := world{pairs: 200, levels: []int{25, 50, 100}, noise: 0.01, units: []code{
+		{share: 1, gain: linear(1), on: cycle(6, 2)}, {share: 0.5, gain: linear(0)}}}
+	_, e := effect(t, w.run(8))
+	last := e.Marks[len(e.Marks)-1]
+	if g := last.Gain; last.Speedup != 100 || math.Abs(g.Value-100./3) > 8 || g.Low > 100./3 || g.High < 100./3 {
+		t.Errorf("at %d%%: %+v, want a third", last.Speedup, g)
+	}
+}
+
+// TestPhasesWithoutSamples: the unit did not run in any of its experiments, so they say nothing.
+func TestPhasesWithoutSamples(t *testing.T) {
+	w := world{pairs: 100, noise: 0.01, units: []code{
+		{share: 0.6, gain: linear(0.6), on: cycle(6, 2)}, {share: 0.2, gain: linear(0)}}}
+	d := w.run(8)
+	for i := range d.Experiments {
+		if e := &d.Experiments[i]; e.Unit == 1 {
+			delete(e.UnitSamples, 1)
+			like := d.Experiments[(i+2)%len(d.Experiments)&^1+1] // whatever it is, some other time
+			if !like.IsBaseline() {
+				like = d.Experiments[(i+2)%len(d.Experiments)&^1]
+			}
+			e.RealNS, e.DelayNS, e.Points = like.RealNS, like.DelayNS, like.Points
+		}
+	}
+	_, e := effect(t, d)
+	if !e.Slope.Known || !e.Slope.Bounded || e.Verdict != Unsure {
+		t.Errorf("slope %+v, verdict %v", e.Slope, e.Verdict)
+	}
+}
+
 func TestRanking(t *testing.T) {
 	w := world{pairs: 400, noise: 0.01, targets: true, units: []code{
 		{share: 0.1, gain: linear(0.05)}, // faster, a little

@@ -230,15 +230,15 @@ func (m *machine) measure(e *profile.Experiment) {
 		delay *= slow
 		real = time + delay
 	}
-	if !m.whole { // the runner's window fades in and out
-		visits *= 0.68
-		time *= 0.68
-	}
 	if m.chance {
 		visits = m.poisson(visits)
 	}
+	window := 1.0
+	if !m.whole { // the runner's window fades in and out
+		window = 0.68
+	}
 	e.RealNS, e.DelayNS = int64(real), int64(delay)
-	e.Points = []profile.Visits{{Count: int64(math.Round(visits)), Weight: visits, WindowNS: time}}
+	e.Points = []profile.Visits{{Count: int64(math.Round(visits)), Weight: window * visits, WindowNS: window * time}}
 	m.step(real / 1e9)
 }
 

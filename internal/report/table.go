@@ -205,11 +205,16 @@ func writeNotes(p *printer, rows []row) {
 			ranks[note] = append(ranks[note], fmt.Sprintf("#%d", rw.rank))
 		}
 	}
+	const most = 8
 	for _, note := range all {
-		if of := strings.Join(ranks[note], ", ") + ": "; len(ranks[note]) == 1 {
-			p.hanging(of, note)
+		of := ranks[note]
+		if more := len(of) - most; more > 1 {
+			of = append(of[:most:most], fmt.Sprintf("%d more", more))
+		}
+		if prefix := strings.Join(of, ", ") + ": "; len(of) == 1 {
+			p.hanging(prefix, note)
 		} else {
-			p.hanging("", of+note) // so many ranks leave little room beside them
+			p.hanging("", prefix+note) // so many ranks leave little room beside them
 		}
 	}
 }
