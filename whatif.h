@@ -59,9 +59,9 @@
 
 /*
  * The site is an instruction that does nothing. It is where a profiler that has
- * to know the moment of each event puts a probe. On x86-64 it has one byte: for a
- * probe on the no-op of five bytes Linux 6.18 puts a call there that children
- * made by fork die of. The id is in rax or x0 there.
+ * to know the moment of each event puts a probe. On x86-64 it has one byte. Linux
+ * 6.18 replaces a probed no-op of five bytes by a call, which kills children of
+ * fork. The id is in rax or x0 there.
  */
 #if defined(__x86_64__)
 #define WHATIF_SITE_ \

@@ -28,7 +28,7 @@ func TestJava(t *testing.T) {
 			return
 		}
 	}
-	o, err := parseOptions(io.Discard, []string{"-levels", "25,50", "-rounds", "3", "-truth-within", "5",
+	o, err := parseOptions(io.Discard, []string{"-levels", "25,50", "-rounds", "3", "-truth-within", "3",
 		"-truth-seconds", "0.4", "-chunks", "1", "-seconds", "12", "-patience", "10s", "-only", "java_turns",
 		"-whatif", realkernel.Whatif(t)})
 	if err != nil {

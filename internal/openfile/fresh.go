@@ -43,7 +43,7 @@ func MakeFresh(uid, admin uint32, root, path string) (f *Fresh, err error) {
 		for made := range mostMade {
 			err := unix.Mkdirat(dir, name, 0o700)
 			if made > 0 && errors.Is(err, unix.EEXIST) {
-				time.Sleep(time.Duration(made) * time.Millisecond) // who has locked it has not removed it yet
+				time.Sleep(time.Duration(made) * time.Millisecond) // another whatif is about to remove it
 				continue
 			}
 			if err != nil {

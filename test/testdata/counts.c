@@ -33,11 +33,17 @@ static volatile unsigned long odd = 0x9e3779b97f4a7c15;
 
 USDT_SEMAPHORE(counts, enabled);
 
+#ifdef LONG_NOP /* as the first instruction */
+__attribute__((noinline, naked)) void visited(void) {
+  __asm__ volatile(".byte 0x0f, 0x1f, 0x44, 0, 0; ret");
+}
+#else
 __attribute__((noinline)) void visited(void) {
   __asm__ volatile(""); // VISIT
   USDT(counts, visit);
   USDT_IF_ENABLED(counts, enabled);
 }
+#endif
 
 static void visit(void) {
   __atomic_add_fetch(&shared->visits, 1, __ATOMIC_RELAXED);

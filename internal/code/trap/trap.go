@@ -49,7 +49,7 @@ func Choose(code []byte, isGo bool) Site {
 		if emulated(code[at : at+i.Len]) {
 			return Site{Offset: at}
 		}
-		if stepped < 0 && !refused(code[at:at+i.Len]) && Behind(code[at:]) == 0 {
+		if stepped < 0 && !refused(code[at:at+i.Len]) && !rewritten(i) {
 			stepped = at
 		}
 		if jumps(i.Op) {
@@ -83,19 +83,21 @@ func siteAt(code []byte, offset int) Site {
 	return s
 }
 
-// Behind is the length of the no-ops of five bytes that the code begins with. A probe belongs behind them: Linux 6.18
-// and later replace such a no-op, when its probe is met for the first time, by a call into a page that they add to the
+// Behind is the length of the no-ops of five bytes that the code begins with. A probe belongs behind them: when a probe
+// on such a no-op is met for the first time, Linux 6.18 replaces it by a call into a page that the kernel adds to the
 // process. A child that the process forks has the call, but not the page, and dies of it (SIGSEGV), even if the probe
-// is gone by then.
+// is gone by then. Later kernels are to copy the page.
 func Behind(code []byte) (n int) {
 	for {
 		i, err := x86asm.Decode(code[n:], 64)
-		if err != nil || i.Op != x86asm.NOP || i.Len != 5 {
+		if err != nil || !rewritten(i) {
 			return n
 		}
 		n += i.Len
 	}
 }
+
+func rewritten(i x86asm.Inst) bool { return i.Op == x86asm.NOP && i.Len == 5 }
 
 // afterCheck returns the offset of the first instruction behind a Go function's check of its
 // stack, 0 if the function has no check. The check ends with the last of the function's first
@@ -149,7 +151,8 @@ func restarts(code []byte, at int) bool {
 	return false
 }
 
-// At returns the site on the first instruction of the code that does something, for probes that must be there.
+// At returns the site on the first instruction of the code, for probes that must be there, or behind no-ops that
+// cannot have a probe.
 func At(code []byte) Site {
 	n := Behind(code)
 	return Site{Offset: n, Stepped: !emulated(code[n:]), LongNop: longNop(code[n:])}

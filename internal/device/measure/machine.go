@@ -44,7 +44,7 @@ func processor(cpuinfo string) string {
 }
 
 // Caches are the sizes of the first core's caches for data. root is /sys. In some virtual machines the kernel knows
-// none; then those count that the processor tells, mostly without the third level.
+// none. Then the processor is asked, which mostly does not tell the third level.
 func Caches(root string) map[string]int64 {
 	if sizes := cachesOfKernel(root); len(sizes) > 0 {
 		return sizes

@@ -17,8 +17,8 @@ import (
 const line = 64 / 8
 
 // levelSizes are the bytes that a core uses to measure each level: half of a private cache, so that all of it stays
-// there; between L2 and L3 in a shared one, as others use it, too; twice the last cache for DRAM, at most a
-// quarter of free memory. 0: there is no such level.
+// there; between L2 and L3 in a shared one, as others use it, too; twice the last cache for DRAM, 256 MiB if no
+// third one is known, at most a quarter of free memory. 0: there is no such level.
 func levelSizes(caches map[string]int64, cores int, free int64) (sizes map[string]int64, doubt string) {
 	l1, l2, l3 := caches["l1"], caches["l2"], caches["l3"]
 	if l1 == 0 {
@@ -35,7 +35,7 @@ func levelSizes(caches map[string]int64, cores int, free int64) (sizes map[strin
 		sizes["l3"] = max(min(size, l3/2/int64(cores)), 2*max(l2, l1))
 	}
 	want := max(2*last, 64<<20)
-	if l3 == 0 { // there may be one that a virtual machine does not tell of
+	if l3 == 0 { // a virtual machine may hide it
 		want = max(want, 256<<20)
 	}
 	sizes["dram"] = min(want, max(free/4, 16<<20), 1<<30)

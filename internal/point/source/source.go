@@ -33,10 +33,10 @@ type Counter struct {
 	Event   Event
 	Address uint64 // of its numbers, as in the file
 	Shards  int    // how many numbers there are, Stride apart
-	Site    uint64 // address of a no-op that each visit passes
+	Site    uint64 // address that each visit passes, where a probe belongs: of a no-op, or behind it
 	Keyed   bool   // at the site, rax or x0 has an id
-	// SiteOffset is where a probe belongs in the file; 0 if the bytes of the site are not the no-op,
-	// so that none can be attached. SiteStepped: the kernel runs what is there in a single step.
+	// SiteOffset is that place in the file; 0 if the bytes of the site are not the no-op, so that no
+	// probe can be attached. SiteStepped: the kernel runs what is there in a single step.
 	SiteOffset  uint64
 	SiteStepped bool
 }
@@ -180,7 +180,9 @@ func (r *reader) counter(address uint64, desc []byte) {
 	case !r.within(c.Address, uint64(c.Shards)*Stride, elf.PF_W):
 		r.warn(fmt.Sprintf("its numbers, at %#x, would not be in the program's data", c.Address))
 	default:
-		c.SiteOffset, c.SiteStepped = r.siteOffset(c.Site)
+		var behind uint64
+		c.SiteOffset, behind, c.SiteStepped = r.siteOffset(c.Site)
+		c.Site += behind
 		r.points.Counters = append(r.points.Counters, c)
 	}
 }
@@ -207,7 +209,7 @@ const longNop = "\x0f\x1f\x44\x00\x00"
 
 // siteOffset returns where a site's probe belongs in the file, 0 if the instruction there is no
 // no-op: a probe would change a wrong instruction.
-func (r *reader) siteOffset(address uint64) (offset uint64, stepped bool) {
+func (r *reader) siteOffset(address uint64) (offset, behind uint64, stepped bool) {
 	want := siteNop[r.file.ELF.Machine]
 	for _, p := range r.file.ELF.Progs {
 		if p.Type != elf.PT_LOAD || p.Flags&elf.PF_X == 0 || address < p.Vaddr || address-p.Vaddr >= p.Filesz {
@@ -217,15 +219,28 @@ func (r *reader) siteOffset(address uint64) (offset uint64, stepped bool) {
 		if at >= uint64(len(r.file.Image)) || want == "" {
 			continue
 		}
-		switch code := r.file.Image[at:]; {
-		case bytes.HasPrefix(code, []byte(want)):
-			return at, r.file.ELF.Machine != elf.EM_X86_64
-		case r.file.ELF.Machine == elf.EM_X86_64 && bytes.HasPrefix(code, []byte(longNop)):
-			return at + uint64(len(longNop)), true
+		code := r.file.Image[at:]
+		if r.file.ELF.Machine != elf.EM_X86_64 {
+			if bytes.HasPrefix(code, []byte(want)) {
+				return at, 0, true
+			}
+			continue
+		}
+		for _, nop := range []string{want, longNop} {
+			if rest, ok := bytes.CutPrefix(code, []byte(nop)); ok && isLea(rest) {
+				if nop == longNop {
+					behind = uint64(len(nop))
+				}
+				return at + behind, behind, nop == longNop
+			}
 		}
 	}
-	return 0, false
+	return 0, 0, false
 }
+
+// isLea says whether code begins with a lea of 64 bits, as is behind each site: a no-op of one byte alone may be the
+// middle of an instruction.
+func isLea(code []byte) bool { return len(code) > 1 && code[0]&0xfb == 0x48 && code[1] == 0x8d }
 
 // within reports whether one segment with the flag has the whole range of addresses.
 func (r *reader) within(address, size uint64, flag elf.ProgFlag) bool {

@@ -86,7 +86,8 @@ func TestNotes(t *testing.T) {
 
 // TestSites checks that a site is only at the right no-op.
 func TestSites(t *testing.T) {
-	const nop = "\x90"
+	const lea = "\x4c\x8d\x05"
+	const nop = "\x90" + lea
 	good := note(0, "good", 2, 16, 64, 0x2400, 0x1010)
 	file := image(slices.Concat(good, note(len(good), "bad", 2, 16, 64, 0x2400, 0x1011)))
 	copy(file[0x1010:], nop)
@@ -94,8 +95,12 @@ func TestSites(t *testing.T) {
 	if len(p.Counters) != 2 || p.Counters[0].SiteOffset != 0x1010 || p.Counters[1].SiteOffset != 0 {
 		t.Errorf("%+v", p)
 	}
-	copy(file[0x1010:], longNop) // of an earlier whatif.h
-	if at := read(t, file).Counters[0]; at.SiteOffset != 0x1015 || !at.SiteStepped {
+	copy(file[0x1010:], longNop+lea) // of an earlier whatif.h
+	if at := read(t, file).Counters[0]; at.SiteOffset != 0x1015 || at.Site != 0x1015 || !at.SiteStepped {
+		t.Errorf("%+v", at)
+	}
+	copy(file[0x1010:], "\x90\x90\x90") // the middle of something else
+	if at := read(t, file).Counters[0]; at.SiteOffset != 0 {
 		t.Errorf("%+v", at)
 	}
 	file = image(note(0, "cut", 2, 16, 64, 0x2400, 0x1ffe)) // across the segment's end

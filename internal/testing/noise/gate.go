@@ -104,11 +104,14 @@ func Together(predictions []Prediction) (Verdict, []string) {
 			quiet = append(quiet, p)
 		}
 	}
-	m := meanOf(predictions)
 	// A mean averages scatter out, but not the effect of other programs, which may push all
-	// predictions the same way.
-	if v, _ := m.judge(); v != Right && len(quiet) > 0 {
-		m = meanOf(quiet)
+	// predictions the same way. So those from a quiet machine decide, if they are enough or wrong.
+	m := meanOf(predictions)
+	if len(quiet) > 0 {
+		of := meanOf(quiet)
+		if v, _ := of.judge(); v == Wrong || float64(len(quiet)) >= judgedLeast*float64(len(predictions)) {
+			m = of
+		}
 	}
 	v, words := m.judge()
 	if words != "" {

@@ -227,6 +227,17 @@ func TestTogetherSays(t *testing.T) {
 		!strings.Contains(last, "others used 20.0%") {
 		t.Errorf("%v: %q", v, lines)
 	}
+	// What noise does to some does not make up for what is wrong with the others.
+	both := suite(rng, 1, quiet)
+	for i := range both {
+		both[i].Predicted = both[i].Truth + 2.2
+		if i%2 == 1 {
+			both[i].Predicted, both[i].Seen = both[i].Truth-2.2, loud
+		}
+	}
+	if v, lines := Together(both); v == Right {
+		t.Errorf("%v: %q", v, lines)
+	}
 	if v, _ := Together(nil); v == Right {
 		t.Error("no predictions are right")
 	}

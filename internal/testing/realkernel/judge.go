@@ -20,13 +20,16 @@ var patience = struct {
 }{left: 2 * time.Minute}
 
 // Watch begins to measure the machine's noise. The first time it does not wait: a figure within its limits is right,
-// whatever the noise. Again, it waits until the machine is quiet, as long as patience is left. The returned function
-// ends the measurement. foreign is the share of the machine that other programs used, for example by [ForeignShare].
+// whatever the noise. Before another measurement (again) it waits for a quiet machine, as long as patience is left. The
+// returned function ends the measurement. foreign is the share of the machine that other programs used, for example by
+// [ForeignShare].
 func Watch(t testing.TB, again bool) (seen func(foreign float64) noise.Seen) {
 	t.Helper()
-	quiet := noise.Seen{Spread: load.Spread()}
-	if again && quiet.Widen() > 1 {
+	var quiet noise.Seen
+	if again {
 		quiet = awaitQuiet(t)
+	} else {
+		quiet.Spread = load.Spread()
 	}
 	before, err := load.Read()
 	if err != nil {

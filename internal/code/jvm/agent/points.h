@@ -72,7 +72,7 @@ static struct counter counters[COUNTERS] __attribute__((aligned(64)));
  * that are counted come by there, too: the word behind a counter says so.
  */
 #if defined(__x86_64__)
-#define TIMED ".byte 0x0f, 0x1f, 0x44, 0x00, 0x00\n ret\n" /* a nop of five bytes is a cheap place */
+#define TIMED ".byte 0x0f, 0x1f, 0x44, 0x00, 0x00\n ret\n" /* cheap to probe; no child runs it: see trap.Behind */
 #else
 #define TIMED "nop\n ret\n"
 #endif
