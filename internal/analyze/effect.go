@@ -18,6 +18,9 @@ import (
 // the level together. The first term counts each trial's baselines as if no other trial had used
 // them, the second adds what they share (shared.go). Levels have a covariance through common
 // baselines.
+//
+// Of a unit that runs in phases the gain is (X-W)/Y, see phase.go. The formulas stay, with Y for X,
+// but for the variance, in which X is as uncertain as it is: without θ.
 type fit struct {
 	track   *track
 	trials  []trial // the trials that were summed up
