@@ -40,7 +40,7 @@ func TestLaunchedBuilds(t *testing.T) {
 		rounds, flag string
 		content      bool
 	}{
-		{"500", "-Wl,--build-id=sha1", false}, {"501", "-Wl,--build-id=sha1", false}, {"502", "-Wl,--build-id=none", true},
+		{"2000", "-Wl,--build-id=sha1", false}, {"2001", "-Wl,--build-id=sha1", false}, {"2002", "-Wl,--build-id=none", true},
 	} {
 		build(c.rounds, c.flag)
 		d := run()

@@ -36,7 +36,7 @@ func (c *command) brief() string {
 	case sessions.MatchString(text) && c.document != filepath.Base(readme) && !needsExperiments.MatchString(text):
 		text = strings.Replace(text, "-d 900ms", "-d 500ms -s 0", 1)
 	case sessions.MatchString(text):
-		text = strings.Replace(text, "-d 900ms", "-d 500ms --experiment 30ms", 1)
+		text = strings.Replace(text, "-d 900ms", "-d 700ms --experiment 30ms", 1)
 	}
 	return text
 }
