@@ -177,14 +177,12 @@ func (in *input) conclude(t *track, fits []*fit, opt Options, effect func(u int)
 // fit measures the baselines and sums up the experiments of each target, whole ones of those that run in phases.
 func (in *input) fit(see, whole view, phases []phasing, clip bool) (*track, []*fit) {
 	t := newTrack(in.segments(see), clip)
-	t.whole = meanLength(in.segments(whole))
+	if slices.ContainsFunc(phases, func(p phasing) bool { return p.phased }) {
+		t.whole = meanLength(in.segments(whole))
+	}
 	fits := make([]*fit, len(in.targets))
 	for u := range in.targets {
-		from := see
-		if phases[u].phased {
-			from = whole
-		}
-		fits[u] = trialsFit(t, in.collect(t, u, from), &phases[u])
+		fits[u] = trialsFit(t, in.collect(t, u, phases[u].view(see, whole)), &phases[u])
 	}
 	return t, fits
 }

@@ -56,7 +56,7 @@ type track struct {
 	// including the drift between neighbours; df is its degrees of freedom.
 	variance, df float64
 	mean         float64 // mean length of a baseline window
-	whole        float64 // mean length of a whole baseline
+	whole        float64 // mean length of a whole baseline, if a target runs in phases
 	count        int
 	visits       float64
 	clip         bool // whether outliers are clipped
@@ -105,18 +105,16 @@ const (
 
 // newTrack measures the baselines of all runs at one point. clip says whether to clip outliers.
 func newTrack(segments []segment, clip bool) *track {
-	t := &track{segments: segments, bias: 1, clip: clip}
+	t := &track{segments: segments, bias: 1, clip: clip, mean: meanLength(segments)}
 	for _, s := range segments {
 		for _, w := range s.base {
 			t.count++
-			t.mean += w.time
 			t.visits += w.visits
 		}
 	}
 	if t.count == 0 {
 		return t
 	}
-	t.mean /= float64(t.count)
 	if clip {
 		t.clipAroundMedian()
 		t.chooseReach()

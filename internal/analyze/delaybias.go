@@ -104,6 +104,7 @@ func (b *delayBias) at(share float64, of []float64) float64 {
 // correct repeats the units' fits without the bias. The placebo's fit stays, because it shows what is
 // corrected. If nothing is to be subtracted, the units' fits stay too, and only get the uncertainty.
 func (in *input) correct(b *delayBias, k int, t *track, fits []*fit, phases []phasing) {
+	see, whole := in.visits(k), in.whole(k)
 	lost := slices.ContainsFunc(b.gain, func(gain float64) bool { return gain < 0 })
 	for u := range fits {
 		if isPlacebo(in.targets[u]) {
@@ -111,11 +112,7 @@ func (in *input) correct(b *delayBias, k int, t *track, fits []*fit, phases []ph
 		}
 		left := in.biasLeft(u)
 		if lost {
-			see := in.visits(k)
-			if phases[u].phased {
-				see = in.whole(k)
-			}
-			trials := in.collect(t, u, see)
+			trials := in.collect(t, u, phases[u].view(see, whole))
 			for i := range trials {
 				tr := &trials[i]
 				tr.delayBias = b.at(tr.delay/tr.real*left(float64(tr.speedup)/100), b.gain)

@@ -53,7 +53,6 @@ type levelSum struct {
 	time, expected, x float64
 	visits            float64 // expected / period: the number of visits at the mean period
 	linear            bool    // the gain is in proportion to X-W, see phase.go
-	pad               float64 // what divide added to time and expected
 	theta             float64 // ratio used for the variances
 	predicted         float64 // Σ v·x²
 	weight            float64 // of the level in the slope

@@ -13,7 +13,11 @@ func (f *fit) measureNoise(levels []level) {
 		if s.n < 2 {
 			continue
 		}
-		mean := (s.time - s.pad - s.theta*(s.expected-s.pad)) / s.x
+		surplus := 0.0 // of the trials themselves: the level's may have been filled up, see phasing.divide
+		for i := range lv.trials {
+			surplus += lv.trials[i].time - s.theta*lv.trials[i].expected
+		}
+		mean := surplus / s.x
 		for i := range lv.trials {
 			tr := &lv.trials[i]
 			r := (tr.time-s.theta*tr.expected)/tr.exposure - mean

@@ -22,9 +22,9 @@ import (
 // run. If the unit ran more by chance, the gain is larger in proportion, and the quotient cancels
 // that. It is the ratio estimator of survey sampling (Cochran, Sampling Techniques, ch. 6), and
 // often less noisy than the uncorrected gain. It is wrong for a unit that spins, because waiting
-// takes more samples when the releaser is delayed. A level in whose experiments the unit hardly ran
-// says nothing: its quotient divides noise by next to nothing. So levels count by Y, in the curve by
-// its square.
+// takes more samples when the releaser is delayed. If the unit hardly ran in the experiments of a
+// level, the quotient divides noise by next to nothing, and says nothing. So levels count by Y, in
+// the curve by its square.
 //
 // Experiments count as a whole: visits in the window that fades in and out are weighed by virtual
 // time, of which an experiment has hardly any while a unit runs at a high speed-up. If the unit runs
@@ -57,6 +57,14 @@ type phasing struct {
 	phased   bool
 	rates    []float64 // by run: samples per ns, 0 if not known
 	variance float64   // relative variance of the rates
+}
+
+// view is the one of two views of a point that tells the target's gain: see, or that of whole experiments.
+func (p *phasing) view(see, whole view) view {
+	if p.phased {
+		return whole
+	}
+	return see
 }
 
 // phases finds the targets that run in phases.
@@ -248,9 +256,8 @@ func (p *phasing) divide(s *levelSum, trials []trial) {
 	}
 	rate := p.rates[trials[0].run]
 	if s.linear && s.expected*rate < 1 {
-		s.pad = 1/rate - s.expected
-		s.time += s.pad
-		s.expected += s.pad
+		s.time += 1/rate - s.expected
+		s.expected = 1 / rate
 		s.weight = max(s.weight, 1/rate)
 	}
 }
