@@ -116,7 +116,7 @@ func byArithmetic(o *options) bool {
 func gateMeasure(t *testing.T, o *options, bias float64) []noise.Prediction {
 	t.Helper()
 	if byArithmetic(o) {
-		return predictModel(t, o, o.plan.predict, bias, false)
+		return predictModel(t, o, bias, false)
 	}
 	return gateStudy(t, o, bias, false)
 }
@@ -129,16 +129,11 @@ func gateStudy(t *testing.T, o *options, bias float64, again bool) []noise.Predi
 	if failed || len(results) != 1 {
 		t.Fatalf("%s could not be studied", o.chosen[0].name)
 	}
-	predictions, foreign := gatePredictions(t, &results[0], bias)
-	seen := watched(foreign)
-	for i := range predictions {
-		predictions[i].Seen = seen
-	}
-	return predictions
+	return gatePredictions(t, &results[0], bias, watched)
 }
 
-// predictModel predicts the only chosen program for so long; again, on a quiet machine. The truth is its model.
-func predictModel(t *testing.T, o *options, length time.Duration, bias float64, again bool) []noise.Prediction {
+// predictModel predicts the only chosen program; again, on a quiet machine. The truth is its model.
+func predictModel(t *testing.T, o *options, bias float64, again bool) []noise.Prediction {
 	t.Helper()
 	p := &o.chosen[0]
 	built, err := build(t.Context(), o.plan.root, p, false)
@@ -150,7 +145,7 @@ func predictModel(t *testing.T, o *options, length time.Duration, bias float64, 
 		t.Fatal(err)
 	}
 	watched := realkernel.Watch(t, again)
-	if err := prediction.chunk(t.Context(), length); err != nil {
+	if err := prediction.chunk(t.Context(), o.plan.predict); err != nil {
 		t.Fatal(err)
 	}
 	predicted, warnings, err := prediction.answer(t.Context(), throughput)
@@ -163,16 +158,13 @@ func predictModel(t *testing.T, o *options, length time.Duration, bias float64, 
 		truth[level] = estimate{gain, gain - 1, gain + 1}
 	}
 	r := result{Program: p.name, Warnings: warnings, Levels: joinLevels(o.plan.levels, truth, &predicted, nil)}
-	predictions, foreign := gatePredictions(t, &r, bias)
-	seen := watched(foreign)
-	for i := range predictions {
-		predictions[i].Seen = seen
-	}
-	return predictions
+	return gatePredictions(t, &r, bias, watched)
 }
 
-// gatePredictions returns the predictions for one program, and the share of the machine that other programs used.
-func gatePredictions(t *testing.T, r *result, bias float64) (predictions []noise.Prediction, foreign float64) {
+// gatePredictions returns the predictions for one program, with the noise that was watched meanwhile.
+func gatePredictions(t *testing.T, r *result, bias float64, watched func(foreign float64) noise.Seen) (
+	predictions []noise.Prediction,
+) {
 	t.Helper()
 	runs, err := profile.ReadFiles([]string{filepath.Join("build", r.Program+".profile")})
 	if err != nil {
@@ -191,6 +183,7 @@ func gatePredictions(t *testing.T, r *result, bias float64) (predictions []noise
 			placeboHalf = nothing.Half()
 		}
 	}
+	seen := watched(max(r.Foreign, realkernel.ForeignShare(runs[0])))
 	for _, l := range r.Levels {
 		if l.Prediction == nil {
 			t.Fatalf("%s: no prediction at %d%%: %q", r.Program, l.Level, r.Warnings)
@@ -200,7 +193,8 @@ func gatePredictions(t *testing.T, r *result, bias float64) (predictions []noise
 			PredictedHalf: found.Targets[target].Effects[0].NoiseAt(l.Level),
 			TruthHalf:     max(l.Truth.High-l.Truth.Gain, l.Truth.Gain-l.Truth.Low),
 			PlaceboHalf:   placeboHalf,
+			Seen:          seen,
 		})
 	}
-	return predictions, max(r.Foreign, realkernel.ForeignShare(runs[0]))
+	return predictions
 }

@@ -38,7 +38,7 @@ func TestJava(t *testing.T) {
 		t.Fatal(err)
 	}
 	o.chosen[0].function = "" // its line is enough
-	verdict, lines := noise.Together(predictModel(t, o, o.plan.predict, 0, false))
+	verdict, lines := noise.Together(predictModel(t, o, 0, false))
 	if verdict != noise.Right {
 		t.Logf("once more after %s", strings.Join(lines, "\n"))
 		verdict, lines = noise.Together(gateStudy(t, o, 0, true))

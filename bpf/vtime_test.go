@@ -5,6 +5,8 @@ import (
 	"os/exec"
 	"path/filepath"
 	"testing"
+
+	"whatif/internal/testing/realkernel"
 )
 
 // TestVtime compiles vtime/, which the kernel side includes, for user space, and checks its arithmetic with many seeds.
@@ -13,8 +15,7 @@ import (
 // "broken: ...". Call it at the end of main: put elsewhere, it changes the random numbers of those after it. Then take
 // the rule out of vtime/, and see the check fail.
 func TestVtime(t *testing.T) {
-	gcc, err := exec.LookPath("gcc")
-	if err != nil {
+	if _, err := exec.LookPath("gcc"); err != nil {
 		t.Skip("no gcc: make test installs it")
 	}
 	seeds := 20
@@ -28,10 +29,7 @@ func TestVtime(t *testing.T) {
 	for _, source := range sources {
 		t.Run(filepath.Base(source), func(t *testing.T) {
 			t.Parallel()
-			program := filepath.Join(t.TempDir(), "checks")
-			if out, err := exec.Command(gcc, "-O2", "-Wall", "-Werror", "-o", program, source).CombinedOutput(); err != nil {
-				t.Fatalf("%v\n%s", err, out)
-			}
+			program := realkernel.Compile(t, source, "-O2")
 			for seed := range seeds {
 				if out, err := exec.Command(program, fmt.Sprint(seed)).CombinedOutput(); err != nil {
 					t.Errorf("seed %d: %v\n%s", seed, err, out)

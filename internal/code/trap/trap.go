@@ -89,7 +89,7 @@ func siteAt(code []byte, offset int) Site {
 // is gone by then. Later kernels are to copy the page.
 func Behind(code []byte) (n int) {
 	for {
-		i, err := x86asm.Decode(code[n:], 64)
+		i, err := decode(code[n:])
 		if err != nil || !rewritten(i) {
 			return n
 		}

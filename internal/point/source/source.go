@@ -180,9 +180,7 @@ func (r *reader) counter(address uint64, desc []byte) {
 	case !r.within(c.Address, uint64(c.Shards)*Stride, elf.PF_W):
 		r.warn(fmt.Sprintf("its numbers, at %#x, would not be in the program's data", c.Address))
 	default:
-		var behind uint64
-		c.SiteOffset, behind, c.SiteStepped = r.siteOffset(c.Site)
-		c.Site += behind
+		r.findSite(&c)
 		r.points.Counters = append(r.points.Counters, c)
 	}
 }
@@ -198,44 +196,42 @@ func (r *reader) table(address uint64) {
 	r.points.Tables = append(r.points.Tables, address)
 }
 
-// siteNop is the instruction at a site. Programs with an earlier whatif.h have longNop there, behind
-// which the probe belongs: see trap.Behind.
-var siteNop = map[elf.Machine]string{
-	elf.EM_X86_64:  "\x90",
-	elf.EM_AARCH64: "\x1f\x20\x03\xd5",
+// What is at a site. Programs with an earlier whatif.h have longNop there, behind which the probe
+// belongs: see trap.Behind.
+const (
+	nop      = "\x90"
+	longNop  = "\x0f\x1f\x44\x00\x00"
+	nopOfARM = "\x1f\x20\x03\xd5"
+)
+
+// findSite sets where the probe of a counter's site belongs, unless the instruction there is no no-op: a probe would
+// change a wrong instruction.
+func (r *reader) findSite(c *Counter) {
+	code, at := r.code(c.Site)
+	rest, isNop := bytes.CutPrefix(code, []byte(nop))
+	behind, isLong := bytes.CutPrefix(code, []byte(longNop))
+	switch machine := r.file.ELF.Machine; {
+	case machine == elf.EM_AARCH64 && bytes.HasPrefix(code, []byte(nopOfARM)):
+		c.SiteOffset, c.SiteStepped = at, true
+	case machine == elf.EM_X86_64 && isNop && isLea(rest):
+		c.SiteOffset = at
+	case machine == elf.EM_X86_64 && isLong && isLea(behind):
+		c.Site += uint64(len(longNop))
+		c.SiteOffset, c.SiteStepped = at+uint64(len(longNop)), true
+	}
 }
 
-const longNop = "\x0f\x1f\x44\x00\x00"
-
-// siteOffset returns where a site's probe belongs in the file, 0 if the instruction there is no
-// no-op: a probe would change a wrong instruction.
-func (r *reader) siteOffset(address uint64) (offset, behind uint64, stepped bool) {
-	want := siteNop[r.file.ELF.Machine]
+// code is what the file has from an address on, and its offset; nothing if no executable segment has the address.
+func (r *reader) code(address uint64) (code []byte, offset uint64) {
 	for _, p := range r.file.ELF.Progs {
 		if p.Type != elf.PT_LOAD || p.Flags&elf.PF_X == 0 || address < p.Vaddr || address-p.Vaddr >= p.Filesz {
 			continue
 		}
-		at := p.Off + (address - p.Vaddr)
-		if at >= uint64(len(r.file.Image)) || want == "" {
-			continue
-		}
-		code := r.file.Image[at:]
-		if r.file.ELF.Machine != elf.EM_X86_64 {
-			if bytes.HasPrefix(code, []byte(want)) {
-				return at, 0, true
-			}
-			continue
-		}
-		for _, nop := range []string{want, longNop} {
-			if rest, ok := bytes.CutPrefix(code, []byte(nop)); ok && isLea(rest) {
-				if nop == longNop {
-					behind = uint64(len(nop))
-				}
-				return at + behind, behind, nop == longNop
-			}
+		if at := p.Off + (address - p.Vaddr); at < uint64(len(r.file.Image)) {
+			return r.file.Image[at:], at
 		}
 	}
-	return 0, 0, false
+	return nil, 0
 }
 
 // isLea says whether code begins with a lea of 64 bits, as is behind each site: a no-op of one byte alone may be the

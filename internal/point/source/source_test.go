@@ -87,10 +87,9 @@ func TestNotes(t *testing.T) {
 // TestSites checks that a site is only at the right no-op.
 func TestSites(t *testing.T) {
 	const lea = "\x4c\x8d\x05"
-	const nop = "\x90" + lea
 	good := note(0, "good", 2, 16, 64, 0x2400, 0x1010)
 	file := image(slices.Concat(good, note(len(good), "bad", 2, 16, 64, 0x2400, 0x1011)))
-	copy(file[0x1010:], nop)
+	copy(file[0x1010:], nop+lea)
 	p := read(t, file)
 	if len(p.Counters) != 2 || p.Counters[0].SiteOffset != 0x1010 || p.Counters[1].SiteOffset != 0 {
 		t.Errorf("%+v", p)
@@ -104,7 +103,7 @@ func TestSites(t *testing.T) {
 		t.Errorf("%+v", at)
 	}
 	file = image(note(0, "cut", 2, 16, 64, 0x2400, 0x1ffe)) // across the segment's end
-	copy(file[0x1ffe:], nop)
+	copy(file[0x1ffe:], nop+lea)
 	if p := read(t, file); len(p.Counters) != 1 {
 		t.Errorf("%+v", p)
 	}

@@ -106,7 +106,8 @@ func Together(predictions []Prediction) (Verdict, []string) {
 	}
 	// A mean averages scatter out, but not the effect of other programs, which may push all
 	// predictions the same way. So those from a quiet machine decide, if they are enough or wrong.
-	m := meanOf(predictions)
+	all := meanOf(predictions)
+	m := all
 	if len(quiet) > 0 {
 		of := meanOf(quiet)
 		if v, _ := of.judge(); v == Wrong || float64(len(quiet)) >= judgedLeast*float64(len(predictions)) {
@@ -126,7 +127,7 @@ func Together(predictions []Prediction) (Verdict, []string) {
 	last := fmt.Sprintf("%v (mean difference %+.1f ± %.1f points, mean error %.1f, %d of %d predictions judged",
 		v, m.difference, m.half, m.absolute, judged, len(predictions))
 	if v == NotJudged {
-		last += fmt.Sprintf("; at the worst %v", meanOf(predictions).seen)
+		last += fmt.Sprintf("; at the worst %v", all.seen)
 	}
 	return v, append(lines, last+")")
 }
