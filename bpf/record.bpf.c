@@ -8,6 +8,7 @@
  *	record.h	what user space reads
  *	rings.h		where records go, and when
  *	members.h	which processes are recorded
+ *	mappings.h	which file is mapped at an address
  *	stack.h		stacks, and places in the program
  *	objects.h	what threads wait at
  *	interrupts.h	what interrupts are about

@@ -41,6 +41,26 @@ type RecordLineReader struct {
 	Turn     uint32
 }
 
+type RecordMappingKey struct {
+	_     structs.HostLayout
+	Space uint64
+	Slot  uint64
+}
+
+type RecordMetMapping struct {
+	_ structs.HostLayout
+	M struct {
+		_          structs.HostLayout
+		Place      RecordPlace
+		Address    uint64
+		Start      uint64
+		End        uint64
+		Vdso       uint32
+		Executable uint32
+	}
+	Stamp uint64
+}
+
 type RecordPiece struct {
 	_     structs.HostLayout
 	At    uint64
@@ -238,6 +258,7 @@ const (
 	RecordMapKnownStacks               = "known_stacks"
 	RecordMapLineReaders               = "line_readers"
 	RecordMapMembers                   = "members"
+	RecordMapMetMappings               = "met_mappings"
 	RecordMapPieces                    = "pieces"
 	RecordMapRecorded                  = "recorded"
 	RecordMapRings                     = "rings"
@@ -362,6 +383,7 @@ type RecordMapSpecs struct {
 	KnownStacks    *ebpf.MapSpec `ebpf:"known_stacks"`
 	LineReaders    *ebpf.MapSpec `ebpf:"line_readers"`
 	Members        *ebpf.MapSpec `ebpf:"members"`
+	MetMappings    *ebpf.MapSpec `ebpf:"met_mappings"`
 	Pieces         *ebpf.MapSpec `ebpf:"pieces"`
 	Recorded       *ebpf.MapSpec `ebpf:"recorded"`
 	Rings          *ebpf.MapSpec `ebpf:"rings"`
@@ -416,6 +438,7 @@ type RecordMaps struct {
 	KnownStacks    *ebpf.Map `ebpf:"known_stacks"`
 	LineReaders    *ebpf.Map `ebpf:"line_readers"`
 	Members        *ebpf.Map `ebpf:"members"`
+	MetMappings    *ebpf.Map `ebpf:"met_mappings"`
 	Pieces         *ebpf.Map `ebpf:"pieces"`
 	Recorded       *ebpf.Map `ebpf:"recorded"`
 	Rings          *ebpf.Map `ebpf:"rings"`
@@ -431,6 +454,7 @@ func (m *RecordMaps) Close() error {
 		m.KnownStacks,
 		m.LineReaders,
 		m.Members,
+		m.MetMappings,
 		m.Pieces,
 		m.Recorded,
 		m.Rings,

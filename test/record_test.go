@@ -150,6 +150,23 @@ func TestRecording(t *testing.T) {
 	}
 }
 
+// Stacks are followed to their end in processes that live for milliseconds, too: a child has its parent's code, and a
+// program that has just begun is looked up once.
+func TestRecordedChildren(t *testing.T) {
+	realkernel.NeedKernel(t)
+	program := realkernel.Compile(t, "testdata/children.c")
+	for _, args := range [][]string{{"300"}, {"150", "exec"}} {
+		t.Run(strings.Join(args, " "), func(t *testing.T) {
+			sum := tallyOf(recorded(t, []string{"-p", "func:visited"}, append([]string{program}, args...)...))
+			t.Logf("%+v", sum)
+			// What the warm-up has is not there.
+			if sum.inLonger < 50 || sum.inMain < sum.inLonger*95/100 {
+				t.Errorf("of %d samples in longer %d are in main", sum.inLonger, sum.inMain)
+			}
+		})
+	}
+}
+
 // Visits are recorded at the rate at which the program makes them: in its code and in its source, of its threads, of
 // processes that it forks, and of a program that a shell starts.
 func TestRecordedVisits(t *testing.T) {

@@ -4,6 +4,7 @@
 #define WHATIF_RECORD_MEMBERS_H
 
 #include "../members/task.h"
+#include "mappings.h"
 #include "rings.h"
 
 struct {
@@ -67,6 +68,8 @@ int BPF_PROG(record_fork, struct task_struct *parent, struct task_struct *child)
 	space = memory_of(child) == memory_of(parent) ? m->space : another_space();
 	if (child->tgid != parent->tgid)
 		add_member(child, space);
+	if (space != m->space)
+		inherit_mappings(m->space, stamp_of_code(parent), space, stamp_of_code(child));
 	t.r.time = bpf_ktime_get_ns();
 	t.r.kind = RECORD_FORK;
 	t.r.thread = parent->pid;
@@ -84,10 +87,13 @@ int BPF_PROG(record_exec, struct task_struct *task)
 	struct record_core *c = record_core();
 	struct record_thread t = {};
 	struct recorded_process *m = member_of(task);
+	struct mapping code = {};
 
 	if (!m || !c)
 		return 0;
 	m->space = another_space();
+	code.address = BPF_CORE_READ(task, mm, start_code);
+	find_mapping(m->space, stamp_of_code(task), &code);
 	t.r.time = bpf_ktime_get_ns();
 	t.r.kind = RECORD_EXEC;
 	t.r.thread = task->pid;

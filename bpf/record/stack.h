@@ -7,7 +7,6 @@
 #ifndef WHATIF_RECORD_STACK_H
 #define WHATIF_RECORD_STACK_H
 
-#include "../code/mapping.h"
 #include "../code/unwind.h"
 #include "members.h"
 
@@ -66,15 +65,6 @@ struct {
 	__type(key, u32);
 	__type(value, struct record_place);
 } told_places SEC(".maps");
-
-/*
- * What is known of an address holds while the process has as many pages of code mapped, and for a
- * second, as in code/walk.h.
- */
-static __always_inline u64 stamp_of_code(struct task_struct *task)
-{
-	return memory_of(task)->exec_vm << 32 | (u32)(bpf_ktime_get_ns() >> 30);
-}
 
 static __always_inline u64 mix(u64 hash, u64 value)
 {
@@ -175,7 +165,7 @@ SUBPROGRAM int look_up(u64 space, u64 address, u64 stamp, struct known_address *
 	found->frame = address & ((1ull << FRAME_FILE) - 1);
 	found->rule = RULES_UNKNOWN;
 	m.address = address;
-	err = bpf_find_vma(bpf_get_current_task_btf(), address, on_vma, &m, 0);
+	err = find_mapping(space, stamp, &m);
 	if (err) {
 		/* Another thread holds the map's lock: what was known is most likely still so. */
 		if (err != -2 /* ENOENT */ && known)

@@ -1,6 +1,7 @@
 package recorder
 
 import (
+	"cmp"
 	"slices"
 
 	"golang.org/x/sys/unix"
@@ -15,6 +16,7 @@ type numbers struct {
 	threads  []recording.Thread
 	byID     map[uint32]int32 // the last thread that has had an ID
 	programs map[int32]string
+	execs    map[uint32]recording.Thread // name and program since the last exec under an ID
 	places   map[uint64]int32
 	placeIDs []uint64
 	stacks   map[uint64]int32
@@ -36,7 +38,8 @@ type goroutineKey struct {
 
 func newNumbers() *numbers {
 	return &numbers{
-		byID: make(map[uint32]int32), programs: make(map[int32]string), places: make(map[uint64]int32),
+		byID: make(map[uint32]int32), programs: make(map[int32]string),
+		execs: make(map[uint32]recording.Thread), places: make(map[uint64]int32),
 		stacks: make(map[uint64]int32), objects: make(map[recording.Object]int32),
 		goroutines: make(map[goroutineKey]int32), partners: make(map[int32]int32), ofRuntime: make(map[int32]bool),
 	}
@@ -58,6 +61,16 @@ func (n *numbers) born(id, process uint32) int32 {
 	n.threads = append(n.threads, recording.Thread{ID: int32(id)})
 	n.byID[id] = i
 	n.of(i, process)
+	return i
+}
+
+// forked is the same of a thread that another one has made: it has that one's name, and its program until it runs
+// another.
+func (n *numbers) forked(id, process uint32, parent int32) int32 {
+	i := n.born(id, process)
+	if t := &n.threads[i]; parent >= 0 {
+		t.Name, t.Program = n.threads[parent].Name, cmp.Or(t.Program, n.threads[parent].Program)
+	}
 	return i
 }
 
@@ -133,11 +146,18 @@ func (n *numbers) named(id, process uint32, name string) {
 	n.threads[n.thread(id, process)].Name = name
 }
 
-// execed forgets which program a process runs.
+// execed notes that a process runs another program. Its first thread has this ID now.
 func (n *numbers) execed(id, process uint32, name string) {
 	delete(n.programs, int32(process))
-	i := n.thread(id, process)
-	n.threads[i].Name, n.threads[i].Program = name, n.program(int32(process))
+	n.execs[id] = recording.Thread{Name: name, Program: n.program(int32(process))}
+	n.runs(n.thread(id, process), id)
+}
+
+// runs gives a thread the name and the program of the last exec under its ID.
+func (n *numbers) runs(i int32, id uint32) {
+	if e, known := n.execs[id]; known {
+		n.threads[i].Name, n.threads[i].Program = e.Name, cmp.Or(e.Program, n.threads[i].Program)
+	}
 }
 
 // place is the number of a place by that of the kernel side; 0: unknown.
