@@ -27,6 +27,7 @@ func (b *builder) ended(s int32) {
 	}
 	n := t.actions[last].of
 	w := &b.m.waits[n]
+	w.join = true
 	later := p.children[:0]
 	for _, c := range p.children {
 		if b.tracks[c].over > w.end { // while this thread was on its way from the wake-up to its end

@@ -64,27 +64,41 @@ func TestUrge(t *testing.T) {
 // In each round a goroutine makes two others and waits for both. One works for 1 ms, the other one for 2, and as the
 // last one it wakes the first: only the end of the other one says that this was waited for, too.
 func TestJoinOfGoroutines(t *testing.T) {
-	const rounds = 60
-	tape := newTape(2, 3+2*rounds, 1, 2)
-	for i := 2; i < len(tape.Threads); i++ {
+	joinOfGoroutines(t, 1)
+}
+
+// Two goroutines take turns, and their WaitGroups are at the same address: that is no queue with two takers.
+func TestJoinsAtOneAddress(t *testing.T) {
+	joinOfGoroutines(t, 2)
+}
+
+// joinOfGoroutines has goroutines that make two others each, in turns, and wait for these.
+func joinOfGoroutines(t *testing.T, owners int) {
+	t.Helper()
+	const rounds, first, atTurn = 60, 2, 1
+	tape := newTape(2, first+owners+2*rounds, 1, 2)
+	for i := first; i < len(tape.Threads); i++ {
 		tape.Threads[i].Goroutine = true
 	}
-	const first = 2
 	tape.state(0, 0, recording.Running, recording.No)
 	tape.state(1, 1, recording.Running, recording.No)
 	tape.state(first, recording.No, recording.Runnable, recording.No)
+	for i := 1; i < owners; i++ {
+		tape.state(first+i, recording.No, recording.Waiting, atTurn)
+	}
 	runs := func(ms float64, thread, g int, was recording.Condition) {
 		e := blank(recording.Run, thread, g)
 		e.CPU, e.Condition = int16(thread), was
 		tape.add(ms, e)
 	}
 	for i := range rounds {
-		at, short, long := 2*float64(i), 3+2*i, 4+2*i
-		runs(at, 0, first, recording.Running)
+		at, short, long := 2*float64(i), first+owners+2*i, first+owners+1+2*i
+		owner, other := first+i%owners, first+(i+1)%owners
+		runs(at, 0, owner, recording.Running)
 		for _, g := range []int{short, long} {
 			tape.add(at, blank(recording.Fork, 0, g))
 		}
-		tape.park(at, first, atLock)
+		tape.park(at, owner, atLock)
 		runs(at, 0, short, recording.Running)
 		runs(at, 1, long, recording.Running)
 		tape.work(at, at+1, 0, 0)
@@ -94,10 +108,14 @@ func TestJoinOfGoroutines(t *testing.T) {
 			tape.add(ms, e)
 		}
 		runs(at+1, 0, recording.No, recording.Ended)
-		tape.ready(at+2, long, first, atLock)
+		tape.ready(at+2, long, owner, atLock)
 		runs(at+2, 1, recording.No, recording.Ended)
-		runs(at+2, 0, first, recording.Running)
+		runs(at+2, 0, owner, recording.Running)
 		tape.visit(at+2, 0, 0)
+		if other != owner {
+			tape.ready(at+2, owner, other, atTurn)
+			tape.park(at+2, owner, atTurn)
+		}
 	}
 	m := tape.machine(t, 2*rounds-0.01)
 	want(t, m, tape.unit(1), 0, 1, 25, 50, 50, 50)

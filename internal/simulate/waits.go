@@ -40,6 +40,7 @@ type wait struct {
 	made    int64   // how much the waker had run in the window when it ended the wait
 	gate    int32   // its wake-up does not happen before this wait has begun; No: it may
 	more    int32   // how many wake-ups it needs besides the one that ended it
+	join    bool    // it was for the end of threads that its owner has made
 	asks    int32   // answered: the visit after which it ends,
 	delay   float64 // and how long after it
 	pool    int32   // the queue whose wake-ups end any wait; No: it has its own
