@@ -175,6 +175,7 @@ type LedgerCore struct {
 	Foreign         uint64
 	Dealt           uint64
 	Wakes           uint64
+	HandOvers       uint64
 	NetworkWakes    uint64
 	Waited          [8]uint64
 	Changes         [16]uint64
@@ -195,7 +196,7 @@ type LedgerCore struct {
 		Level   uint64
 		Lead    uint64
 	}
-	_ [56]byte
+	_ [48]byte
 }
 
 type LedgerCost uint32

@@ -7,17 +7,25 @@ import (
 	"whatif/internal/testing/realkernel"
 )
 
-// Ticks come more often where threads wait busily, unless a period was asked for. Samples are given in the run's
-// periods all the same.
+// Ticks come more often where threads wait busily, or hand over several times in a period, unless a period was asked
+// for. Samples are given in the run's periods all the same.
 func TestFinerTicks(t *testing.T) {
 	realkernel.NeedWhole(t)
-	program := realkernel.Compile(t, "../accuracy/programs/spin/spin.c", "-O2", "-pthread")
+	compile := func(source string) string {
+		return realkernel.Compile(t, "../accuracy/programs/"+source, "-O2", "-pthread")
+	}
+	spin, convoy, barrier := compile("spin/spin.c"), compile("forms/convoy.c"), compile("barrier/barrier.c")
 	for _, c := range []struct {
-		flags []string
-		finer bool
-	}{{nil, true}, {[]string{"--period", "1ms"}, false}} {
+		program string
+		flags   []string
+		finer   bool
+	}{
+		{spin, nil, true}, {spin, []string{"--period", "1ms"}, false}, // waits busily
+		{convoy, nil, true}, {convoy, []string{"--period", "1ms"}, false}, // hands over each 0.3 ms
+		{barrier, nil, false}, // hands over each 5 ms
+	} {
 		data, _ := profiled(t, append(c.flags, "-p", "func:progress_done", "-s", "0,50", "-d", "3s"),
-			[]string{program, "0", "100"}, 143)
+			[]string{c.program, "0", "100"}, 143)
 		var finer, samples, cores float64
 		for _, e := range data.Experiments {
 			if e.Ticks > 0 && e.IsBaseline() {
@@ -28,8 +36,9 @@ func TestFinerTicks(t *testing.T) {
 		}
 		switch {
 		case (finer > 0) != c.finer:
-			t.Errorf("%v: %v baselines of %d experiments have finer ticks", c.flags, finer, len(data.Experiments))
-		case c.finer && (samples < 1.2*cores || samples > 2.2*cores):
+			t.Errorf("%s %v: %v baselines of %d experiments have finer ticks", c.program, c.flags, finer,
+				len(data.Experiments))
+		case c.program == spin && c.finer && (samples < 1.2*cores || samples > 2.2*cores):
 			t.Errorf("two threads run all the time, and had %.2f samples in each period", samples/cores)
 		}
 	}

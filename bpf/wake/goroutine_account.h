@@ -143,6 +143,7 @@ static __always_inline void goroutine_ready(struct pt_regs *ctx, struct thread *
 	struct parked *p, born = { .ready = 1 };
 	bool looks = looks_for_goroutine(t);
 	u32 too_soon = looks ? SOON_NOT : too_soon_by(t->wake.too_soon);
+	struct core *c = this_core();
 	u64 now;
 
 	if (looks && !(u8)key_register(ctx, THIRD_GO_ARGUMENT)) {
@@ -150,6 +151,8 @@ static __always_inline void goroutine_ready(struct pt_regs *ctx, struct thread *
 		return;
 	}
 	if (!looks) {
+		if (c)
+			c->hand_overs++;
 		wakes_after_sleep(t, begin);
 		hand_over(t, place_of(bpf_get_current_task_btf(), BY_WAKING), begin);
 	}

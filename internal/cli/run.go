@@ -171,7 +171,8 @@ func (r *runFlags) defineExperiments(f *flags) {
 			"only); --duration remains the upper limit")
 	f.Uint64Var(&r.seed, "seed", 0, "a number `N` that makes the plan of experiments reproducible (default: random)")
 	f.length(&r.period, "period", 0,
-		"sampling `PERIOD` (default: 1ms, 250us where the program's threads wait busily, 10ms with -s 0)")
+		"sampling `PERIOD` (default: 1ms, 250us where threads wait busily or hand over more than once a millisecond, "+
+			"10ms with -s 0)")
 	f.length(&r.length, "experiment", defaultLength, "minimum `LENGTH` of an experiment")
 	f.seconds(&r.warmup, "warmup", 0, "wait `TIME` before the first experiment")
 }

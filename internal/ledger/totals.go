@@ -21,6 +21,7 @@ type Totals struct {
 	Foreign       time.Duration // by samples, of tasks that have nothing to do with the target
 	Dealt         time.Duration // by switches, of tasks outside the target that talk to it
 	Wakes         int64         // of threads of the target
+	HandOvers     int64         // the wakes that a thread of the target caused, and goroutines' of each other
 	NetworkWakes  int64         // the wakes that a packet from another machine caused
 	Waited        Waits
 	Changes       Changes // of the levels of the target's threads
@@ -42,6 +43,7 @@ func (t Totals) Minus(u Totals) Totals {
 	t.Foreign -= u.Foreign
 	t.Dealt -= u.Dealt
 	t.Wakes -= u.Wakes
+	t.HandOvers -= u.HandOvers
 	t.NetworkWakes -= u.NetworkWakes
 	for i := range t.Waited {
 		t.Waited[i] -= u.Waited[i]
@@ -105,6 +107,7 @@ func (x *experiments) sums() Totals {
 		t.Foreign += time.Duration(load(&c.Foreign))
 		t.Dealt += time.Duration(load(&c.Dealt))
 		t.Wakes += int64(load(&c.Wakes))
+		t.HandOvers += int64(load(&c.HandOvers))
 		t.NetworkWakes += int64(load(&c.NetworkWakes))
 		for k := range t.Waited {
 			t.Waited[k] += time.Duration(load(&c.Waited[k]))

@@ -28,7 +28,7 @@ func provenance(p *printer, r *analyze.Result) {
 		}
 		text += fmt.Sprintf(", a sample every %s", analyze.Duration(float64(run.Run.PeriodNS)))
 		if run.Ticks > 1 {
-			text += fmt.Sprintf(", or every %s since threads were seen to wait busily",
+			text += fmt.Sprintf(", or every %s since threads were seen to wait busily, or to hand over often",
 				analyze.Duration(float64(run.Run.PeriodNS)/float64(run.Ticks)))
 		}
 		if run.End == nil {
