@@ -442,7 +442,7 @@ func (sh *shell) profileAndTell(ctx context.Context, cfg experiment.Config, r *r
 		return 0, err
 	}
 	defer page.close()
-	outcome, err := sh.profile(profiling, cfg, r, page)
+	outcome, said, err := sh.profile(profiling, cfg, r, page)
 	if outcome == nil {
 		return 0, err
 	}
@@ -453,7 +453,7 @@ func (sh *shell) profileAndTell(ctx context.Context, cfg experiment.Config, r *r
 		if r.machines != nil {
 			sh.summaryThere(outcome.Data, r)
 		} else {
-			sh.summary(outcome, r.verbose)
+			sh.summary(outcome, said, r)
 		}
 		if outcome.Written {
 			fmt.Fprintf(sh.stderr, "\nwhatif: %s; see whatif report --top 0 %s\n", r.written, r.output)
@@ -522,11 +522,11 @@ func (r *runFlags) status(outcome *experiment.Outcome) int {
 
 // profile runs a session that writes to r.output.
 func (sh *shell) profile(ctx context.Context, cfg experiment.Config, r *runFlags, page *watcher) (
-	*experiment.Outcome, error,
+	outcome *experiment.Outcome, said map[string]bool, err error,
 ) {
 	output, err := r.open()
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	cfg.Output = output
 	status := newStatus(sh.stderr, r.quiet)
@@ -535,9 +535,9 @@ func (sh *shell) profile(ctx context.Context, cfg experiment.Config, r *runFlags
 		status.show(p)
 		page.update(p.Data)
 	}
-	outcome, err := experiment.Profile(ctx, cfg)
+	outcome, err = experiment.Profile(ctx, cfg)
 	status.clear()
-	return outcome, errors.Join(err, output.Close())
+	return outcome, status.said, errors.Join(err, output.Close())
 }
 
 // open opens the profile, and notes what the last message says about it.
@@ -571,13 +571,13 @@ func (sh *shell) untilReached(outcome *experiment.Outcome, until percent) {
 	}
 }
 
-// summary prints the table of one run.
-func (sh *shell) summary(outcome *experiment.Outcome, verbose bool) {
+// summary prints the table of one run, without the warnings that were said as they came.
+func (sh *shell) summary(outcome *experiment.Outcome, said map[string]bool, r *runFlags) {
 	fmt.Fprintln(sh.stderr)
 	runs := []*profile.Data{outcome.Data}
 	result := analyze.Analyze(runs, analyze.Options{})
 	addEstimates(result, runs, nil)
-	opt := sh.terminalOptions(sh.stderr, report.Options{Top: 20, Width: 100, Verbose: verbose})
+	opt := sh.terminalOptions(sh.stderr, report.Options{Top: 20, Width: 100, Verbose: r.verbose, Said: said})
 	if err := report.Text(sh.stderr, result, opt); err != nil {
 		sh.complain(err)
 	}

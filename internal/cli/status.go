@@ -23,11 +23,12 @@ type status struct {
 	w    io.Writer
 	f    *os.File // nil: no line
 	mu   sync.Mutex
-	last bool // the line is on the terminal
+	last bool            // the line is on the terminal
+	said map[string]bool // warnings that were printed above it, each as its line
 }
 
 func newStatus(w io.Writer, quiet bool) *status {
-	s := &status{w: w}
+	s := &status{w: w, said: make(map[string]bool)}
 	if f, ok := w.(*os.File); ok && !quiet && isTerminal(f) && !dumb() {
 		s.f = f
 	}
@@ -55,6 +56,13 @@ func (s *status) clear() {
 		fmt.Fprint(s.w, "\r\x1b[K")
 		s.last = false
 	}
+}
+
+// above notes that a line is printed, which is a warning mostly.
+func (s *status) above(line string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.said[line] = true
 }
 
 // statusLine summarizes a run so far.
@@ -118,6 +126,7 @@ func (h *lineHandler) Handle(_ context.Context, r slog.Record) error {
 	}
 	r.Attrs(put)
 	h.status.clear()
+	h.status.above(b.String())
 	for line := range strings.Lines(b.String()) {
 		if _, err := fmt.Fprintln(h.w, report.Clean(strings.TrimSuffix(line, "\n"))); err != nil {
 			return err

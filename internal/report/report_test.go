@@ -521,6 +521,31 @@ func TestWarningPrefix(t *testing.T) {
 	}
 }
 
+// TestSaid: of a warning that was printed as it came, the report has the code only, but what leaves no answer is said
+// again.
+func TestSaid(t *testing.T) {
+	busy := made()
+	busy.Warnings = []profile.Warning{{Code: "cpuset", Text: "some CPUs are not seen"},
+		{Code: "no-data", Text: "no experiment can be used"}, {Code: "smt", Text: "two threads share a core"}}
+	r := analysed(busy)
+	said := map[string]bool{}
+	for _, w := range r.Warnings {
+		said[WarningLine(w)] = w.Code != "smt"
+	}
+	var b bytes.Buffer
+	if err := Text(&b, r, Options{Said: said}); err != nil {
+		t.Fatal(err)
+	}
+	for text, want := range map[string]bool{
+		"some CPUs are not seen": false, "\nwarnings above, as they came: cpuset\n": true,
+		"no experiment can be used": true, "two threads share a core": true,
+	} {
+		if strings.Contains(b.String(), text) != want {
+			t.Errorf("%q is there: %t\n%s", text, !want, b.String())
+		}
+	}
+}
+
 // TestNeverVisited: the rows of a point that was never visited do not blame the intervals; the
 // verdict of the JSON report stays.
 func TestNeverVisited(t *testing.T) {

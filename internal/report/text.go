@@ -24,8 +24,9 @@ type Options struct {
 	Unit  string // of an SVG: only the curves of this unit
 
 	// For text.
-	Width   int  // columns of the lines; 0 for no limit
-	Verbose bool // adds where each run was made, and what measuring cost
+	Width   int             // columns of the lines; 0 for no limit
+	Verbose bool            // adds where each run was made, and what measuring cost
+	Said    map[string]bool // warnings that the user has read already, by [WarningLine]: only their codes are named
 
 	// For a terminal. Without these, the text is the same everywhere.
 	Color  bool // verdicts in colours
@@ -62,12 +63,17 @@ func Text(w io.Writer, r *analyze.Result, opt Options) error {
 		}
 	}
 	// Doubts about a point or a latency go behind its table, the others at the end. Those that leave no answer come first.
+	var again []string
 	beside := func(warnings []analyze.Warning) {
 		for _, w := range warnings {
-			if !said[w] {
-				said[w] = true
+			switch {
+			case said[w]:
+			case opt.Said[WarningLine(w)] && Level(w.Code) != "hopeless":
+				again = append(again, clean(w.Code))
+			default:
 				out.warning(w)
 			}
+			said[w] = true
 		}
 	}
 	elsewhere := ofPoints(r)
@@ -91,10 +97,13 @@ func Text(w io.Writer, r *analyze.Result, opt Options) error {
 		rest = append(rest, r.Details...)
 	}
 	rest = slices.DeleteFunc(rest, func(w analyze.Warning) bool { return said[w] })
-	if len(rest) > 0 {
+	if len(rest)+len(again) > 0 {
 		out.line("")
 	}
 	beside(rest)
+	if len(again) > 0 {
+		out.hanging("", "warnings above, as they came: "+strings.Join(again, ", "))
+	}
 	if todo := next(r, points, unitNames(unitsOf(r))); todo != "" {
 		out.line("")
 		out.hanging("Next: ", todo)
