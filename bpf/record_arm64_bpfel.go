@@ -53,11 +53,11 @@ type RecordMetMapping struct {
 		_          structs.HostLayout
 		Place      RecordPlace
 		Address    uint64
-		Start      uint64
-		End        uint64
 		Vdso       uint32
 		Executable uint32
 	}
+	Start uint64
+	End   uint64
 	Stamp uint64
 }
 

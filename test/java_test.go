@@ -103,7 +103,7 @@ func TestJavaLines(t *testing.T) {
 	realkernel.NeedSession(t)
 	java, classes := javaPrograms(t)
 	d, out := profiled(t, []string{"-p", "syscall:write", "-t", "Toy:14", "-s", "0,50", "--experiment", "100ms"},
-		[]string{java, "-Xcheck:jni", "-Xrs", "-cp", classes, "Toy", "2.5", "0"}, 0)
+		[]string{java, "-Xcheck:jni", "-Xrs", "-cp", classes, "Toy", "4", "0"}, 0)
 	if !regexp.MustCompile(`^rounds \d+\n$`).MatchString(out) {
 		t.Errorf("the program printed %q", out)
 	}

@@ -329,7 +329,7 @@ struct core {
 	u64 foreign;
 	u64 dealt;		  /* ns, by switches, of tasks outside the target that talk to it */
 	u64 wakes;		  /* of threads of the target */
-	u64 hand_overs; /* those that a thread or goroutine of the target caused, and of goroutines */
+	u64 hand_overs;		  /* a thread or a goroutine of it let another one go on */
 	u64 network_wakes;	  /* those that a packet from another machine caused */
 	u64 waited[WAIT_CLASSES]; /* ns of waits that ended here, summed over threads */
 	u64 changes[WHY_MAX];	  /* of its threads' levels, ns: the sum for each reason */

@@ -11,7 +11,6 @@ SETTING page_shift = 12; /* of the machine's pages */
 struct mapping {
 	struct place place; /* inode 0: of no file */
 	u64 address;
-	u64 start, end;
 	u32 vdso;	/* it is that: offset is from its beginning */
 	u32 executable; /* code may run there */
 };
@@ -20,8 +19,6 @@ static long on_vma(struct task_struct *task, struct vm_area_struct *vma, struct 
 {
 	struct file *file = vma->vm_file;
 
-	m->start = vma->vm_start;
-	m->end = vma->vm_end;
 	m->executable = (vma->vm_flags & VM_EXEC) != 0;
 	if (!file) {
 		m->vdso = vma->vm_start == (u64)BPF_CORE_READ(task, mm, context.vdso);

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: (MIT OR GPL-2.0) */
 /*
- * What is mapped at an address of the current process, from what was met before. In a context
- * without interrupts, as those of samples and switches are, the kernel looks up one mapping, and no
- * second one before interrupts are on again. So a stack in a process that has just begun would end
- * at its first frame, and a process that lives for milliseconds has hardly another sample.
+ * What is mapped at an address of the current process, from what was met before. Samples and
+ * switches come with interrupts off. Then the kernel looks up one mapping, and no second one until
+ * interrupts are on. In a new process each sample would so learn one address, and its stack would
+ * end there.
  */
 #ifndef WHATIF_RECORD_MAPPINGS_H
 #define WHATIF_RECORD_MAPPINGS_H
@@ -20,6 +20,7 @@ struct mapping_key {
 };
 struct met_mapping {
 	struct mapping m;
+	u64 start, end;
 	u64 stamp; /* see stamp_of_code */
 };
 struct {
@@ -38,15 +39,22 @@ static __always_inline u64 stamp_of_code(struct task_struct *task)
 	return memory_of(task)->exec_vm << 32 | (u32)(bpf_ktime_get_ns() >> 30);
 }
 
-/* Where it cannot be looked up, what was known a second ago is most likely still so. */
+/* What was known is most likely still so: as many pages of code, or a second ago at most. */
 static __always_inline bool is_likely(u64 then, u64 now)
 {
 	return then >> 32 == now >> 32 || (u32)now - (u32)then <= 1;
 }
 
+static long on_met(struct task_struct *task, struct vm_area_struct *vma, struct met_mapping *met)
+{
+	met->start = vma->vm_start;
+	met->end = vma->vm_end;
+	return on_vma(task, vma, &met->m);
+}
+
 /*
- * A forked process begins with its parent's mappings. Its stamp is another, as what uprobes map is
- * not copied.
+ * A forked process begins with its parent's mappings. It has fewer pages of code, as what uprobes
+ * map is not copied.
  */
 SUBPROGRAM int inherit_mappings(u64 parent, u64 stamp, u64 child, u64 stamp_of_child)
 {
@@ -59,17 +67,20 @@ SUBPROGRAM int inherit_mappings(u64 parent, u64 stamp, u64 child, u64 stamp_of_c
 		if (!met || !is_likely(met->stamp, stamp))
 			continue;
 		copy = *met;
-		copy.stamp = stamp_of_child;
+		copy.stamp = stamp_of_child >> 32 << 32 | (u32)met->stamp;
 		bpf_map_update_elem(&met_mappings, &to, &copy, BPF_ANY);
 	}
 	return 0;
 }
 
-/* Finds the mapping at m->address. Else gives an error, which is -ENOENT if there is none. */
+/*
+ * Finds the mapping at m->address. Gives 1 if it could not be looked up and is most likely this
+ * one, and an error if it is not known: -ENOENT if there is none.
+ */
 SUBPROGRAM int find_mapping(u64 space, u64 stamp, struct mapping *m)
 {
 	struct mapping_key key = { .space = space }, at = { .space = space };
-	struct met_mapping *met, *known = 0, fresh = {};
+	struct met_mapping *met, known = {}, fresh = {};
 	bool room = 0;
 	long err;
 
@@ -80,33 +91,38 @@ SUBPROGRAM int find_mapping(u64 space, u64 stamp, struct mapping *m)
 	for (u32 i = 0; i < MAPPINGS; i++) {
 		key.slot = i;
 		met = bpf_map_lookup_elem(&met_mappings, &key);
-		if (met && m->address >= met->m.start && m->address < met->m.end) {
-			known = met;
-			at.slot = i;
-			break;
-		}
-		if (!met && !room) {
+		if (!met) {
+			if (!room && !known.end)
+				at.slot = i;
 			room = 1;
-			at.slot = i;
+			continue;
 		}
+		fresh = *met; /* another core may write it */
+		if (m->address < fresh.start || m->address >= fresh.end)
+			continue;
+		known = fresh;
+		at.slot = i;
+		if (known.stamp == stamp)
+			break;
 	}
-	if (!known || known->stamp != stamp) {
-		fresh.m.address = m->address;
-		fresh.stamp = stamp;
-		err = bpf_find_vma(bpf_get_current_task_btf(), m->address, on_vma, &fresh.m, 0);
+	err = 0;
+	if (!known.end || known.stamp != stamp) {
+		fresh = (struct met_mapping) { .m.address = m->address, .stamp = stamp };
+		err = bpf_find_vma(bpf_get_current_task_btf(), m->address, on_met, &fresh, 0);
 		if (!err) {
 			bpf_map_update_elem(&met_mappings, &at, &fresh, BPF_ANY);
 			*m = fresh.m;
 			return 0;
 		}
-		if (err == -2 /* ENOENT */ || !known || !is_likely(known->stamp, stamp))
+		if (err == -2 /* ENOENT */ && known.end)
+			bpf_map_delete_elem(&met_mappings, &at);
+		if (err == -2 || !known.end || !is_likely(known.stamp, stamp))
 			return err;
 	}
-	fresh.m = known->m;
-	fresh.m.place.offset += m->address - known->m.address;
-	fresh.m.address = m->address;
-	*m = fresh.m;
-	return 0;
+	known.m.place.offset += m->address - known.m.address;
+	known.m.address = m->address;
+	*m = known.m;
+	return err != 0;
 }
 
 #endif

@@ -92,6 +92,7 @@ int BPF_PROG(record_exec, struct task_struct *task)
 	if (!m || !c)
 		return 0;
 	m->space = another_space();
+	/* Interrupts are on: samples need not look up the program's own code. */
 	code.address = BPF_CORE_READ(task, mm, start_code);
 	find_mapping(m->space, stamp_of_code(task), &code);
 	t.r.time = bpf_ktime_get_ns();

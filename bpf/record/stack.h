@@ -166,7 +166,7 @@ SUBPROGRAM int look_up(u64 space, u64 address, u64 stamp, struct known_address *
 	found->rule = RULES_UNKNOWN;
 	m.address = address;
 	err = find_mapping(space, stamp, &m);
-	if (err) {
+	if (err < 0) {
 		/* Another thread holds the map's lock: what was known is most likely still so. */
 		if (err != -2 /* ENOENT */ && known)
 			*found = *known;
@@ -189,7 +189,7 @@ SUBPROGRAM int look_up(u64 space, u64 address, u64 stamp, struct known_address *
 		found->frame = file << FRAME_FILE | m.place.offset;
 		found->rule = rule_of_code(&m.place, address);
 	}
-	if (found->rule != RULES_PENDING) {
+	if (!err && found->rule != RULES_PENDING) {
 		copy = *found; /* kernels before 6.3 take it from the stack only */
 		bpf_map_update_elem(&known_addresses, &key, &copy, BPF_ANY);
 	}

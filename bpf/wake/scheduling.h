@@ -284,7 +284,8 @@ static __always_inline void note_poll_wake(struct core *c, struct thread *t, boo
 static __always_inline void hand_over_to_woken(struct core *c, struct thread *t,
 					       struct thread *waker, u64 asked, u64 waited, u64 now)
 {
-	c->hand_overs++;
+	if (!looks_for_goroutine(t)) /* that one was counted */
+		c->hand_overs++;
 	t->wake.delay_kind = t->wake.by_timer = t->host.delays_next = 0;
 	finish_poll(c, waker);
 	t->wake.too_soon = too_soon_by(waker->wake.too_soon);

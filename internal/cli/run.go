@@ -171,8 +171,8 @@ func (r *runFlags) defineExperiments(f *flags) {
 			"only); --duration remains the upper limit")
 	f.Uint64Var(&r.seed, "seed", 0, "a number `N` that makes the plan of experiments reproducible (default: random)")
 	f.length(&r.period, "period", 0,
-		"sampling `PERIOD` (default: 1ms, 250us where threads wait busily or hand over more than once a millisecond, "+
-			"10ms with -s 0)")
+		"sampling `PERIOD` (default: 1ms, 250us where threads wait busily, or hand over more than once in each "+
+			"millisecond that they run, 10ms with -s 0)")
 	f.length(&r.length, "experiment", defaultLength, "minimum `LENGTH` of an experiment")
 	f.seconds(&r.warmup, "warmup", 0, "wait `TIME` before the first experiment")
 }
@@ -442,7 +442,8 @@ func (sh *shell) profileAndTell(ctx context.Context, cfg experiment.Config, r *r
 		return 0, err
 	}
 	defer page.close()
-	outcome, said, err := sh.profile(profiling, cfg, r, page)
+	status := newStatus(sh.stderr, r.quiet)
+	outcome, err := sh.profile(profiling, cfg, r, page, status)
 	if outcome == nil {
 		return 0, err
 	}
@@ -453,7 +454,7 @@ func (sh *shell) profileAndTell(ctx context.Context, cfg experiment.Config, r *r
 		if r.machines != nil {
 			sh.summaryThere(outcome.Data, r)
 		} else {
-			sh.summary(outcome, said, r)
+			sh.summary(outcome, status.warnings(), r.verbose)
 		}
 		if outcome.Written {
 			fmt.Fprintf(sh.stderr, "\nwhatif: %s; see whatif report --top 0 %s\n", r.written, r.output)
@@ -521,23 +522,22 @@ func (r *runFlags) status(outcome *experiment.Outcome) int {
 }
 
 // profile runs a session that writes to r.output.
-func (sh *shell) profile(ctx context.Context, cfg experiment.Config, r *runFlags, page *watcher) (
-	outcome *experiment.Outcome, said map[string]bool, err error,
+func (sh *shell) profile(ctx context.Context, cfg experiment.Config, r *runFlags, page *watcher, status *status) (
+	*experiment.Outcome, error,
 ) {
 	output, err := r.open()
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
 	cfg.Output = output
-	status := newStatus(sh.stderr, r.quiet)
 	cfg.Log = newLog(sh.stderr, status, r.verbose)
 	cfg.Progress = func(p experiment.Progress) {
 		status.show(p)
 		page.update(p.Data)
 	}
-	outcome, err = experiment.Profile(ctx, cfg)
+	outcome, err := experiment.Profile(ctx, cfg)
 	status.clear()
-	return outcome, status.said, errors.Join(err, output.Close())
+	return outcome, errors.Join(err, output.Close())
 }
 
 // open opens the profile, and notes what the last message says about it.
@@ -572,12 +572,12 @@ func (sh *shell) untilReached(outcome *experiment.Outcome, until percent) {
 }
 
 // summary prints the table of one run, without the warnings that were said as they came.
-func (sh *shell) summary(outcome *experiment.Outcome, said map[string]bool, r *runFlags) {
+func (sh *shell) summary(outcome *experiment.Outcome, said map[string]bool, verbose bool) {
 	fmt.Fprintln(sh.stderr)
 	runs := []*profile.Data{outcome.Data}
 	result := analyze.Analyze(runs, analyze.Options{})
 	addEstimates(result, runs, nil)
-	opt := sh.terminalOptions(sh.stderr, report.Options{Top: 20, Width: 100, Verbose: r.verbose, Said: said})
+	opt := sh.terminalOptions(sh.stderr, report.Options{Top: 20, Width: 100, Verbose: verbose, Said: said})
 	if err := report.Text(sh.stderr, result, opt); err != nil {
 		sh.complain(err)
 	}

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
+	"maps"
 	"os"
 	"strings"
 	"sync"
@@ -58,11 +59,18 @@ func (s *status) clear() {
 	}
 }
 
-// above notes that a line is printed, which is a warning mostly.
-func (s *status) above(line string) {
+// above notes that a warning is printed.
+func (s *status) above(warning string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.said[line] = true
+	s.said[warning] = true
+}
+
+// warnings are those that were printed so far.
+func (s *status) warnings() map[string]bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return maps.Clone(s.said)
 }
 
 // statusLine summarizes a run so far.
@@ -126,7 +134,9 @@ func (h *lineHandler) Handle(_ context.Context, r slog.Record) error {
 	}
 	r.Attrs(put)
 	h.status.clear()
-	h.status.above(b.String())
+	if r.Level >= slog.LevelWarn {
+		h.status.above(b.String())
+	}
 	for line := range strings.Lines(b.String()) {
 		if _, err := fmt.Fprintln(h.w, report.Clean(strings.TrimSuffix(line, "\n"))); err != nil {
 			return err

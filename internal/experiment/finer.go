@@ -11,7 +11,7 @@ const (
 	leastHandOvers = 200
 )
 
-// finerTicks makes ticks come more often where threads let each other go on several times between two of them. What a
+// finerTicks makes ticks come more often where threads let each other go on more than once between two of them. What a
 // thread owes is known and paid at ticks, and until then it runs ahead: it takes a lock, a job or a core that another
 // one would have had. Where threads wait busily the kernel does not even see the hand-overs. A tick costs 10 to 40 µs.
 type finerTicks struct {
@@ -40,7 +40,7 @@ func (f *finerTicks) refine() {
 	}
 }
 
-// needed tells whether threads let each other go on several times between two ticks.
+// needed tells whether threads let each other go on more than once between two ticks, or may do so unseen.
 func (f *finerTicks) needed() bool {
 	return f.busy >= leastBusy && 100*f.busy >= busyPercent*f.samples ||
 		f.handOvers >= leastHandOvers && f.handOvers > f.samples

@@ -21,7 +21,7 @@ type Totals struct {
 	Foreign       time.Duration // by samples, of tasks that have nothing to do with the target
 	Dealt         time.Duration // by switches, of tasks outside the target that talk to it
 	Wakes         int64         // of threads of the target
-	HandOvers     int64         // the wakes that a thread of the target caused, and goroutines' of each other
+	HandOvers     int64         // a thread of the target woke another one, or a goroutine made another one ready
 	NetworkWakes  int64         // the wakes that a packet from another machine caused
 	Waited        Waits
 	Changes       Changes // of the levels of the target's threads

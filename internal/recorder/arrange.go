@@ -153,14 +153,13 @@ func (a *arranger) take(r *record) {
 		a.runs(r.Cpu, r.Thread, at)
 		e := blank(recording.Fork, at)
 		e.Thread, e.CPU = a.number(r.Thread), int16(r.Cpu)
-		e.Other = a.numbers.forked(r.Other, r.Process, e.Thread)
+		e.Other = a.numbers.born(r.Other, r.Process)
 		a.threads[r.Other] = &threadState{
 			number: e.Other, condition: recording.Runnable, place: recording.No, object: recording.No, ran: never,
 		}
 		a.add(e)
 	case bpf.RecordRecordKindRECORD_EXEC:
 		a.runs(r.Cpu, r.Thread, at)
-		a.numbers.runs(a.number(r.Thread), r.Thread)
 	case bpf.RecordRecordKindRECORD_RUN, bpf.RecordRecordKindRECORD_PARK, bpf.RecordRecordKindRECORD_READY:
 		a.runs(r.Cpu, r.Thread, at)
 		a.takeGoroutine(r, at)

@@ -16,7 +16,7 @@ type numbers struct {
 	threads  []recording.Thread
 	byID     map[uint32]int32 // the last thread that has had an ID
 	programs map[int32]string
-	execs    map[uint32]recording.Thread // name and program since the last exec under an ID
+	unborn   map[uint32]recording.Thread // name and program, by ID, of those that have no number yet
 	places   map[uint64]int32
 	placeIDs []uint64
 	stacks   map[uint64]int32
@@ -39,7 +39,7 @@ type goroutineKey struct {
 func newNumbers() *numbers {
 	return &numbers{
 		byID: make(map[uint32]int32), programs: make(map[int32]string),
-		execs: make(map[uint32]recording.Thread), places: make(map[uint64]int32),
+		unborn: make(map[uint32]recording.Thread), places: make(map[uint64]int32),
 		stacks: make(map[uint64]int32), objects: make(map[recording.Object]int32),
 		goroutines: make(map[goroutineKey]int32), partners: make(map[int32]int32), ofRuntime: make(map[int32]bool),
 	}
@@ -58,20 +58,26 @@ func (n *numbers) thread(id, process uint32) int32 {
 // born gives a thread a number that has just been made. Another one may have had the ID before.
 func (n *numbers) born(id, process uint32) int32 {
 	i := int32(len(n.threads))
-	n.threads = append(n.threads, recording.Thread{ID: int32(id)})
+	t := n.unborn[id]
+	delete(n.unborn, id)
+	t.ID = int32(id)
+	n.threads = append(n.threads, t)
 	n.byID[id] = i
 	n.of(i, process)
 	return i
 }
 
-// forked is the same of a thread that another one has made: it has that one's name, and its program until it runs
-// another.
-func (n *numbers) forked(id, process uint32, parent int32) int32 {
-	i := n.born(id, process)
-	if t := &n.threads[i]; parent >= 0 {
-		t.Name, t.Program = n.threads[parent].Name, cmp.Or(t.Program, n.threads[parent].Program)
+// forked notes the name and the program of a thread that another one has made. It gets its number when the window is
+// arranged, and may be over by then. If it runs another program by now, another core's ring has said so before.
+func (n *numbers) forked(parent, id uint32, name string) {
+	if _, known := n.unborn[id]; known {
+		return
 	}
-	return i
+	program := n.unborn[parent].Program
+	if i, known := n.byID[parent]; known && program == "" {
+		program = n.threads[i].Program
+	}
+	n.unborn[id] = recording.Thread{Name: name, Program: program}
 }
 
 // of notes which process a thread belongs to, and what is known of both while they run.
@@ -81,7 +87,7 @@ func (n *numbers) of(i int32, process uint32) {
 	}
 	t := &n.threads[i]
 	t.Process = int32(process)
-	t.Program = n.program(t.Process)
+	t.Program = cmp.Or(n.program(t.Process), t.Program)
 	if nice, err := unix.Getpriority(unix.PRIO_PROCESS, int(t.ID)); err == nil {
 		t.Nice = int8(20 - nice) // the system call gives 20 less the value
 	}
@@ -149,14 +155,10 @@ func (n *numbers) named(id, process uint32, name string) {
 // execed notes that a process runs another program. Its first thread has this ID now.
 func (n *numbers) execed(id, process uint32, name string) {
 	delete(n.programs, int32(process))
-	n.execs[id] = recording.Thread{Name: name, Program: n.program(int32(process))}
-	n.runs(n.thread(id, process), id)
-}
-
-// runs gives a thread the name and the program of the last exec under its ID.
-func (n *numbers) runs(i int32, id uint32) {
-	if e, known := n.execs[id]; known {
-		n.threads[i].Name, n.threads[i].Program = e.Name, cmp.Or(e.Program, n.threads[i].Program)
+	t := recording.Thread{Name: name, Program: n.program(int32(process))}
+	n.unborn[id] = t
+	if i, known := n.byID[id]; known {
+		n.threads[i].Name, n.threads[i].Program = t.Name, t.Program
 	}
 }
 

@@ -69,6 +69,8 @@ func (r *Recorder) take(raw []byte) error {
 		return nil
 	case bpf.RecordRecordKindRECORD_STATE:
 		r.numbers.named(rec.Thread, rec.Process, nameOf(behind))
+	case bpf.RecordRecordKindRECORD_FORK:
+		r.numbers.forked(rec.Thread, rec.Other, nameOf(behind))
 	case bpf.RecordRecordKindRECORD_EXEC:
 		r.numbers.execed(rec.Thread, rec.Process, nameOf(behind))
 	}

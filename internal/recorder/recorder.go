@@ -179,6 +179,7 @@ func (r *Recorder) wait(ctx context.Context, alive func() bool, d time.Duration)
 // window records one window.
 func (r *Recorder) window(ctx context.Context, alive func() bool, w next) error {
 	r.raw, r.open = r.raw[:0], true
+	clear(r.numbers.unborn)
 	defer func() { r.open = false }()
 	if err := r.following.enter(); err != nil {
 		return err

@@ -537,7 +537,7 @@ func TestSaid(t *testing.T) {
 		t.Fatal(err)
 	}
 	for text, want := range map[string]bool{
-		"some CPUs are not seen": false, "\nwarnings above, as they came: cpuset\n": true,
+		"some CPUs are not seen": false, "\nWarnings printed above: cpuset\n": true,
 		"no experiment can be used": true, "two threads share a core": true,
 	} {
 		if strings.Contains(b.String(), text) != want {

@@ -69,7 +69,9 @@ func Text(w io.Writer, r *analyze.Result, opt Options) error {
 			switch {
 			case said[w]:
 			case opt.Said[WarningLine(w)] && Level(w.Code) != "hopeless":
-				again = append(again, clean(w.Code))
+				if !slices.Contains(again, w.Code) {
+					again = append(again, w.Code)
+				}
 			default:
 				out.warning(w)
 			}
@@ -102,7 +104,7 @@ func Text(w io.Writer, r *analyze.Result, opt Options) error {
 	}
 	beside(rest)
 	if len(again) > 0 {
-		out.hanging("", "warnings above, as they came: "+strings.Join(again, ", "))
+		out.hanging("", "Warnings printed above: "+clean(strings.Join(again, ", ")))
 	}
 	if todo := next(r, points, unitNames(unitsOf(r))); todo != "" {
 		out.line("")

@@ -112,7 +112,7 @@ func (m *Machine) infer(o int32, list []int32) (what meaning, sure bool) {
 	}
 	f := m.rounds(list)
 	kind := m.rec.Objects[o].Kind
-	if kind == recording.Process || m.joins(list) {
+	if kind == recording.Process {
 		return signal, true
 	}
 	if f.both && (kind == recording.Unknown || kind == recording.Futex) {
@@ -124,6 +124,9 @@ func (m *Machine) infer(o int32, list []int32) (what meaning, sure bool) {
 		}
 	}
 	if f.takers > 1 && !f.both && !f.bursts() && !m.asked(list) {
+		if m.joins(list) {
+			return signal, true
+		}
 		return pool, true
 	}
 	return queue, true
@@ -132,13 +135,13 @@ func (m *Machine) infer(o int32, list []int32) (what meaning, sure bool) {
 // joins reports whether threads mostly wait for the ends of those that they have made. Memory that is used again has
 // one object for several joins, of several threads: that is no queue.
 func (m *Machine) joins(list []int32) bool {
-	n := 0
-	for _, w := range list {
-		if m.waits[w].join {
-			n++
+	joins := 0
+	for _, n := range list {
+		if m.waits[n].join {
+			joins++
 		}
 	}
-	return 2*n > len(list)
+	return 2*joins > len(list)
 }
 
 // usualPlace returns one of the places at which most of some waits are, as far as their stacks tell: a few may be
