@@ -34,7 +34,7 @@ func (c *command) brief() string {
 	case strings.Contains(text, "--device"): // needs a recording, for which a busy machine needs time
 		text = strings.Replace(text, "-d 900ms", "-d 2500ms", 1)
 	case sessions.MatchString(text) && c.document != filepath.Base(readme) && !needsExperiments.MatchString(text):
-		text = strings.Replace(text, "-d 900ms", "-d 500ms -s 0", 1)
+		text = strings.Replace(text, "-d 900ms", "-d 900ms -s 0", 1)
 	case sessions.MatchString(text):
 		text = strings.Replace(text, "-d 900ms", "-d 700ms --experiment 30ms", 1)
 	}
