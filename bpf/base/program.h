@@ -45,4 +45,13 @@
 		return result;                                                                     \
 	}
 
+/*
+ * A number that changes once a second, about: something that is checked now and then is checked at
+ * most once for each such number.
+ */
+static __always_inline u64 stamp_of(u64 number)
+{
+	return number << 32 | (u32)(bpf_ktime_get_ns() >> 30);
+}
+
 #endif

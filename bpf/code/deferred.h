@@ -228,7 +228,7 @@ SUBPROGRAM u32 unit_of_deferred(struct thread *t, struct core *c, struct deferre
 		return UNIT_PENDING;
 	w.known = l->known;
 	w.match.sample = ++c->walks;
-	w.stamp = stamp_of(memory_of(task)->exec_vm);
+	w.stamp = stamp_of_code(task);
 	bpf_probe_read_kernel(trail, sizeof(*trail), &l->trail);
 	bpf_loop(MAX_TRAIL, on_trail, &w, 0);
 	if (w.point && !l->point)

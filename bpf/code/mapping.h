@@ -5,8 +5,29 @@
 
 #include "../base/program.h"
 #include "../base/places.h"
+#include "../members/task.h"
 
 SETTING page_shift = 12; /* of the machine's pages */
+
+/*
+ * What is known of an address holds while the process has as many pages of code mapped, and for a
+ * second: a library may be unloaded, and another one of the same size loaded in its place. No hook
+ * tells that which does not make every mapping of every process slower. So the stamp has the number
+ * of pages.
+ */
+static __always_inline u64 stamp_of_code(struct task_struct *task)
+{
+	return stamp_of(memory_of(task)->exec_vm);
+}
+
+/*
+ * Where it cannot be looked up, what was known is most likely still so: there are as many pages, or
+ * it was a second ago at most.
+ */
+static __always_inline bool is_likely(u64 then, u64 now)
+{
+	return then >> 32 == now >> 32 || (u32)now - (u32)then <= 1;
+}
 
 struct mapping {
 	struct place place; /* inode 0: of no file */

@@ -59,7 +59,7 @@ static __always_inline void follow_stack(struct walk *w, struct thread *t, bool 
 	if (!t || !memory_of(task))
 		return;
 	w->space = t->process.address_space;
-	w->stamp = stamp_of(memory_of(task)->exec_vm);
+	w->stamp = stamp_of_code(task);
 	w->ended = ENDED_TOO_DEEP;
 	innermost_frame(task, &w->frame);
 	bpf_loop(MAX_FRAMES, on_frame, w, 0);

@@ -26,7 +26,7 @@ struct address {
 struct code {
 	u32 unit;
 	u32 rule;
-	u64 stamp; /* see stamp_of */
+	u64 stamp; /* see stamp_of_code */
 };
 struct {
 	__uint(type, BPF_MAP_TYPE_LRU_HASH);
@@ -89,17 +89,6 @@ static __always_inline bool is_unit(u32 unit)
 	return unit != UNIT_PENDING && (unit & UNIT_NUMBER) != UNIT_NONE;
 }
 
-/*
- * What is known of an address holds while the process has as many pages of code mapped, and for a
- * second: a library may be unloaded, and another one of the same size loaded in its place. No hook
- * tells that which does not make every mapping of every process slower. So the stamp has the number
- * of pages.
- */
-static __always_inline u64 pages_of(u64 stamp)
-{
-	return stamp >> 32;
-}
-
 /* The walk ends here and does not need the caller's rule. */
 static __always_inline bool ends_walk(u32 unit)
 {
@@ -143,8 +132,7 @@ SUBPROGRAM int code_at(u64 space, u64 address, u64 stamp, struct code *code)
 		code->unit = UNIT_NONE;
 		code->rule = RULES_UNKNOWN;
 	} else if (err) { /* another thread holds the map's lock: next time */
-		if (known && (pages_of(known->stamp) == pages_of(stamp) ||
-			      (u32)stamp - (u32)known->stamp <= 1))
+		if (known && is_likely(known->stamp, stamp))
 			*code = *known;
 		return code->unit == UNIT_PENDING;
 	} else if (m.vdso) {

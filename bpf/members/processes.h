@@ -41,15 +41,6 @@ static __always_inline struct process *process_of(struct task_struct *task)
 	return bpf_map_lookup_elem(&processes, &tgid);
 }
 
-/*
- * A number that changes once a second, about: something that is checked now and then is checked at
- * most once for each such number.
- */
-static __always_inline u64 stamp_of(u64 number)
-{
-	return number << 32 | (u32)(bpf_ktime_get_ns() >> 30);
-}
-
 /* The number that user space has for a process. */
 static __always_inline u32 number_of(struct task_struct *task)
 {

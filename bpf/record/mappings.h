@@ -9,7 +9,6 @@
 #define WHATIF_RECORD_MAPPINGS_H
 
 #include "../code/mapping.h"
-#include "../members/task.h"
 
 /* So many mappings of an address space are kept: a program's code, and its libraries'. */
 #define MAPPINGS 8
@@ -29,21 +28,6 @@ struct {
 	__type(key, struct mapping_key);
 	__type(value, struct met_mapping);
 } met_mappings SEC(".maps");
-
-/*
- * What is known of mappings holds while the process has as many pages of code mapped, and for a
- * second, as in code/walk.h.
- */
-static __always_inline u64 stamp_of_code(struct task_struct *task)
-{
-	return memory_of(task)->exec_vm << 32 | (u32)(bpf_ktime_get_ns() >> 30);
-}
-
-/* What was known is most likely still so: as many pages of code, or a second ago at most. */
-static __always_inline bool is_likely(u64 then, u64 now)
-{
-	return then >> 32 == now >> 32 || (u32)now - (u32)then <= 1;
-}
 
 static long on_met(struct task_struct *task, struct vm_area_struct *vma, struct met_mapping *met)
 {

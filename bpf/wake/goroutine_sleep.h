@@ -110,7 +110,7 @@ static __noinline u32 unit_of_caller(struct thread *t, struct core *c)
 		return UNIT_NONE;
 	w.match.sample = ++c->walks;
 	w.space = t->process.address_space;
-	w.stamp = stamp_of(memory_of(task)->exec_vm);
+	w.stamp = stamp_of_code(task);
 	innermost_frame(task, &w.frame);
 	if (w.frame.lr)
 		caller = w.frame.lr;
