@@ -54,40 +54,25 @@ func Text(w io.Writer, r *analyze.Result, opt Options) error {
 	if opt.Verbose {
 		provenance(out, r)
 	}
-	said := map[analyze.Warning]bool{}
+	doubts := teller{out: out, before: opt.Said, said: map[analyze.Warning]bool{}}
 	if doubt := r.Doubt(); doubt != "" {
 		out.line("")
 		out.hanging("", clean(doubt))
 		if why, ok := r.DoubtReason(); ok {
-			said[why] = true
+			doubts.said[why] = true
 		}
 	}
 	// Doubts about a point or a latency go behind its table, the others at the end. Those that leave no answer come first.
-	var again []string
-	beside := func(warnings []analyze.Warning) {
-		for _, w := range warnings {
-			switch {
-			case said[w]:
-			case opt.Said[WarningLine(w)] && Level(w.Code) != "hopeless":
-				if !slices.Contains(again, w.Code) {
-					again = append(again, w.Code)
-				}
-			default:
-				out.warning(w)
-			}
-			said[w] = true
-		}
-	}
 	elsewhere := ofPoints(r)
 	first := hopeless(slices.DeleteFunc(slices.Clone(r.Warnings),
-		func(w analyze.Warning) bool { return said[w] || elsewhere[w] }))
+		func(w analyze.Warning) bool { return doubts.said[w] || elsewhere[w] }))
 	if len(first) > 0 {
 		out.line("")
 	}
-	beside(first)
+	doubts.tell(first)
 	for _, k := range points {
 		if opt.Point != "" || !begins(r, k) {
-			tables(out, r, k, opt, beside)
+			tables(out, r, k, opt, doubts.tell)
 		}
 	}
 	if overlapping(r) {
@@ -98,13 +83,13 @@ func Text(w io.Writer, r *analyze.Result, opt Options) error {
 	if opt.Verbose {
 		rest = append(rest, r.Details...)
 	}
-	rest = slices.DeleteFunc(rest, func(w analyze.Warning) bool { return said[w] })
-	if len(rest)+len(again) > 0 {
+	rest = slices.DeleteFunc(rest, func(w analyze.Warning) bool { return doubts.said[w] })
+	if len(rest)+len(doubts.again) > 0 {
 		out.line("")
 	}
-	beside(rest)
-	if len(again) > 0 {
-		out.hanging("", "Warnings printed above: "+clean(strings.Join(again, ", ")))
+	doubts.tell(rest)
+	if len(doubts.again) > 0 {
+		out.hanging("", "Warnings printed above: "+clean(strings.Join(doubts.again, ", ")))
 	}
 	if todo := next(r, points, unitNames(unitsOf(r))); todo != "" {
 		out.line("")
@@ -114,6 +99,29 @@ func Text(w io.Writer, r *analyze.Result, opt Options) error {
 		return fmt.Errorf("writing report: %w", err)
 	}
 	return nil
+}
+
+// teller writes each warning once.
+type teller struct {
+	out    *printer
+	before map[string]bool // see Options.Said
+	said   map[analyze.Warning]bool
+	again  []string // codes of those that were said before
+}
+
+func (t *teller) tell(warnings []analyze.Warning) {
+	for _, w := range warnings {
+		switch {
+		case t.said[w]:
+		case t.before[WarningLine(w)] && Level(w.Code) != "hopeless":
+			if !slices.Contains(t.again, w.Code) {
+				t.again = append(t.again, w.Code)
+			}
+		default:
+			t.out.warning(w)
+		}
+		t.said[w] = true
+	}
 }
 
 // tables writes those of a point, and of the latencies that end there. beside writes doubts.
