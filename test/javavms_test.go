@@ -99,7 +99,12 @@ func TestJavaVirtual(t *testing.T) {
 		t.Errorf("the program printed %q; %d visits", out, d.End.Visits)
 	}
 	lines, all := linesOf(d, "Virtual.java")
-	if work := lines[15] + lines[16] + lines[17] + lines[18]; work < all/2 {
+	var known int64
+	for _, n := range lines {
+		known += n
+	}
+	// The rest is the VM's start and its compilers, which have half of the time on a slow machine.
+	if work := lines[15] + lines[16] + lines[17] + lines[18]; work < known*9/10 || work < all/4 {
 		t.Errorf("of %d samples %d are in the loop: %v; %+v", all, work, lines, d.Warnings)
 	}
 }

@@ -25,7 +25,7 @@ func TestNode(t *testing.T) {
 			}
 		}
 	}
-	if all == 0 || hot < all*2/3 { // the rest is mostly node's start
+	if all == 0 || hot < all/2 { // the rest is node's start, which has two fifths of the time on a slow machine
 		t.Errorf("%d of %d samples in hot: %+v", hot, all, d.Units)
 	}
 }

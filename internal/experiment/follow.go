@@ -21,6 +21,6 @@ func (f *following) ended() reason {
 	}
 	f.said = true
 	f.rec.warn("goroutines", "goroutines wait for each other, or are made, so often that following them took %s: "+
-		"only threads are followed now, and gains at large speed-ups come out too small", why)
+		"only threads are followed now, and gains at large speed-ups come out too small, by up to a third", why)
 	return slowedByFollowing
 }

@@ -19,22 +19,7 @@ func provenance(p *printer, r *analyze.Result) {
 		if run.Run == nil {
 			continue
 		}
-		text := clean(run.File)
-		if !run.Run.Started.IsZero() {
-			text += ", " + run.Run.Started.UTC().Format("2006-01-02 15:04:05 UTC")
-		}
-		if m := Machine(run.Run); m != "" {
-			text += ", " + clean(m)
-		}
-		text += fmt.Sprintf(", a sample every %s", analyze.Duration(float64(run.Run.PeriodNS)))
-		if run.Ticks > 1 {
-			text += fmt.Sprintf(", or every %s since threads were seen to wait busily, or to hand over often",
-				analyze.Duration(float64(run.Run.PeriodNS)/float64(run.Ticks)))
-		}
-		if run.End == nil {
-			text += ", killed"
-		}
-		p.hanging(fmt.Sprintf("run %d: ", i+1), text)
+		p.hanging(fmt.Sprintf("run %d: ", i+1), strings.Join(origin(run), ", "))
 		if len(run.Run.Args) > 0 {
 			p.hanging("  of ", command(run.Run.Args))
 		}
@@ -50,6 +35,28 @@ func provenance(p *printer, r *analyze.Result) {
 	}
 	charges(p, r)
 	placebo(p, r)
+}
+
+// origin says where a run was made, and how often it looked at the program. A run that has just ended is of no file.
+func origin(run *analyze.RunFacts) (parts []string) {
+	if run.File != "" {
+		parts = append(parts, clean(run.File))
+	}
+	if !run.Run.Started.IsZero() {
+		parts = append(parts, run.Run.Started.UTC().Format("2006-01-02 15:04:05 UTC"))
+	}
+	if m := Machine(run.Run); m != "" {
+		parts = append(parts, clean(m))
+	}
+	parts = append(parts, "a sample every "+analyze.Duration(float64(run.Run.PeriodNS)))
+	if run.Ticks > 1 {
+		parts = append(parts, fmt.Sprintf("or every %s since threads were seen to wait busily, or to hand over often",
+			analyze.Duration(float64(run.Run.PeriodNS)/float64(run.Ticks))))
+	}
+	if run.End == nil {
+		parts = append(parts, "killed")
+	}
+	return parts
 }
 
 // charges describes why threads were charged for delays, or not.

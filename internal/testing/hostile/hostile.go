@@ -26,8 +26,11 @@ const Memory = 512 << 20
 
 const variable = "WHATIF_LIMITED_TEST"
 
-// Limited runs test in a process of its own with little memory and time. "Out of memory" is fatal in Go, so it cannot
-// be tested in this process.
+// patience is how many times as long as its processor time a limited test may take, as others take the processor, too.
+const patience = 10
+
+// Limited runs test in a process of its own with little memory and processor time. "Out of memory" is fatal in Go, so
+// it cannot be tested in this process.
 func Limited(t *testing.T, limit time.Duration, test func(t *testing.T)) {
 	t.Helper()
 	if os.Getenv(variable) == t.Name() {
@@ -35,10 +38,14 @@ func Limited(t *testing.T, limit time.Duration, test func(t *testing.T)) {
 		if err := unix.Setrlimit(unix.RLIMIT_DATA, &unix.Rlimit{Cur: Memory, Max: Memory}); err != nil {
 			t.Fatal(err)
 		}
+		seconds := uint64(limit / time.Second)
+		if err := unix.Setrlimit(unix.RLIMIT_CPU, &unix.Rlimit{Cur: seconds, Max: seconds}); err != nil {
+			t.Fatal(err)
+		}
 		test(t)
 		return
 	}
-	ctx, cancel := context.WithTimeout(context.Background(), limit)
+	ctx, cancel := context.WithTimeout(context.Background(), patience*limit)
 	defer cancel()
 	cmd := exec.CommandContext(ctx, os.Args[0], "-test.run", "^"+regexp.QuoteMeta(t.Name())+"$", "-test.v",
 		fmt.Sprintf("-test.short=%v", testing.Short()))
@@ -47,7 +54,9 @@ func Limited(t *testing.T, limit time.Duration, test func(t *testing.T)) {
 	text, err := cmd.CombinedOutput()
 	switch {
 	case ctx.Err() != nil:
-		t.Errorf("took more than %v", limit)
+		t.Errorf("took more than %v", patience*limit)
+	case cmd.ProcessState != nil && cmd.ProcessState.UserTime()+cmd.ProcessState.SystemTime() > limit-time.Second/2:
+		t.Errorf("took more than %v of processor time", limit)
 	case err != nil:
 		t.Errorf("with %d MiB: %v\n%s", Memory>>20, err, text[:min(len(text), 2000)])
 	case bytes.Contains(text, []byte("--- SKIP")):
