@@ -53,13 +53,9 @@ func (p placeboEffect) delayBias(margin float64) *delayBias {
 	if f.total < leastTrials || math.IsNaN(p.gain) || !(p.half > 0) || math.IsInf(p.half, 1) {
 		return nil
 	}
-	each := f.delayEach() // differs a little from 1: a placebo's percentage is not exactly its delay
-	if !(each > 0) {
-		return nil
-	}
 	shares := make([]float64, 101)
 	for i := range shares {
-		shares[i] = float64(i) / 100 / each
+		shares[i] = float64(i) / 100
 	}
 	c, ok := f.curve(f.gainCov(), shares)
 	if !ok {

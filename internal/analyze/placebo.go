@@ -79,8 +79,8 @@ func placeboOf(targets []Target) int { return slices.IndexFunc(targets, isPlaceb
 
 func isPlacebo(t Target) bool { return t.Unit.Kind == profile.Placebo }
 
-// PlaceboChange is how much a placebo's experiments delayed on average, in percent of the time, and
-// by how much that changed the point.
+// PlaceboChange is how much a placebo's experiments delayed on average beyond baselines, in percent of the time, and by
+// how much that changed the point.
 func (e *Effect) PlaceboChange() (delayed float64, gain Estimate) {
 	n := 0
 	for _, l := range e.Curve {

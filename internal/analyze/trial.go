@@ -87,7 +87,21 @@ func (in *input) collect(t *track, target int, see view) []trial {
 		_, tr.squares = s.shares(tr.pos, -1, t.k, nil)
 		trials = append(trials, tr)
 	}
+	if isPlacebo(in.targets[target]) {
+		byDelay(trials)
+	}
 	return trials
+}
+
+// byDelay makes the speed-up of placebos what they delayed beyond baselines, in percent of the time: they are asked for
+// delays that include what whatif's own cost takes, which baselines have, too.
+func byDelay(placebos []trial) {
+	for i := range placebos {
+		if tr := &placebos[i]; tr.delay > 0 && tr.real > 0 {
+			tr.speedup = max(1, int(math.Round(100*tr.delay/tr.real)))
+		}
+	}
+	slices.SortStableFunc(placebos, func(a, b trial) int { return a.speedup - b.speedup })
 }
 
 // bySpeedup is the experiments of a target, sorted by speed-up; those with the same one are in the order of time.
