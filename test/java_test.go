@@ -131,7 +131,7 @@ func TestJavaInterpreted(t *testing.T) {
 			[]string{java, "-Xint", "-cp", classes, "Rest", "250"}, 0)
 		lines, _ := linesOf(d, "Rest.java")
 		loop := lines[9] + lines[10]
-		if other := lines[16] + lines[22]; lines[10] < 50 || lines[9] == 0 || loop < 5*other {
+		if other := lines[16] + lines[22]; lines[10] < 50 || lines[9] == 0 || loop < 3*other {
 			t.Errorf("%s: %d samples in the loop, by lines: %v; %+v", java, loop, lines, d.Warnings)
 		}
 		var slept int64

@@ -5,9 +5,10 @@ import (
 	"slices"
 )
 
-// Loop is code that repeats: what lies between a beginning, through which the loop is entered, and jumps back to it.
+// Loop is code that repeats: a beginning, through which the loop is entered, and all from where the beginning comes
+// again.
 type Loop struct {
-	Body []Span // all instructions, ascending; jumps back to the beginning included
+	Body []Span // all instructions, ascending
 }
 
 // Span is where an instruction is.
@@ -17,27 +18,39 @@ type Span struct {
 }
 
 // mostSteps bounds the search for loops: more than compilers make of any method or function.
-const mostSteps = 1 << 18
+const mostSteps = 1 << 22
 
-// Loops returns the loops, those with few instructions first, so that inner loops come before the loops around them. A
-// jump back to code that is reached otherwise, such as from a rare case at the end of a function, makes none.
+// Loops returns the loops, those with few instructions first, so that inner loops come before the loops around them.
+// Loops with the same beginning are one. What is entered in two places is none, and neither is a way back to code that
+// is reached otherwise, such as from a rare case at the end of a function.
 func (g *Graph) Loops() []Loop {
-	before := make([][]int32, len(g.insts))
-	for i := range int32(len(g.insts)) {
-		g.successors(i, func(n int32) { before[n] = append(before[n], i) })
-	}
-	jumps := map[int32][]int32{} // by the beginning that they lead to
+	switches := 0
 	for i := range g.insts {
-		if to := g.insts[i].target; to >= 0 && int(to) <= i {
-			jumps[to] = append(jumps[to], int32(i))
+		if g.insts[i].kind == indirect {
+			switches++
 		}
+	}
+	if switches*len(g.orphans) > mostSteps { // each may lead to each of them
+		return nil
+	}
+	d := newDominators(g)
+	ends := map[int32][]int32{} // the loops' beginnings, and from where they come again
+	for i := range int32(len(g.insts)) {
+		g.successors(i, func(n int32) {
+			if d.dominates(n, i) {
+				ends[n] = append(ends[n], i)
+			}
+		})
+	}
+	if d.steps > mostSteps {
+		return nil
 	}
 	var loops []Loop
-	steps := 0
-	for to, from := range jumps {
-		if l, ok := g.loop(before, to, from, &steps); ok {
-			loops = append(loops, l)
-		}
+	for begin, from := range ends {
+		loops = append(loops, g.loop(d, begin, from))
+	}
+	if d.steps > mostSteps {
+		return nil
 	}
 	slices.SortFunc(loops, func(a, b Loop) int {
 		return cmp.Or(len(a.Body)-len(b.Body), cmp.Compare(a.Body[0].Addr, b.Body[0].Addr))
@@ -45,33 +58,141 @@ func (g *Graph) Loops() []Loop {
 	return loops
 }
 
-// loop goes from jumps back against the control flow, up to the beginning that they lead to. ok reports whether that is
-// the only way into what it met.
-func (g *Graph) loop(before [][]int32, begin int32, jumps []int32, steps *int) (l Loop, ok bool) {
+// loop goes from a loop's ends against the control flow, up to its beginning.
+func (g *Graph) loop(d *dominators, begin int32, ends []int32) (l Loop) {
 	in := map[int32]bool{begin: true}
 	var from []int32
-	meet := func(i int32) {
-		if !in[i] {
-			in[i] = true
-			from = append(from, i)
+	meet := func(all []int32) {
+		for _, i := range all {
+			if !in[i] && d.place[i] >= 0 {
+				in[i] = true
+				from = append(from, i)
+			}
 		}
 	}
-	for _, j := range jumps {
-		meet(j)
-	}
-	for ; len(from) > 0; *steps++ {
+	meet(ends)
+	for ; len(from) > 0 && d.steps <= mostSteps; d.steps++ {
 		i := from[len(from)-1]
 		from = from[:len(from)-1]
-		if len(before[i]) == 0 || g.insts[i].addr == g.entry || *steps > mostSteps {
-			return l, false
-		}
-		for _, b := range before[i] {
-			meet(b)
-		}
+		meet(d.before[i])
 	}
 	for i := range in {
 		l.Body = append(l.Body, Span{g.insts[i].addr, uint64(g.insts[i].size)})
 	}
 	slices.SortFunc(l.Body, func(a, b Span) int { return cmp.Compare(a.Addr, b.Addr) })
-	return l, true
+	return l
+}
+
+// dominators tells what lies on all ways to an instruction. The ways begin at the graph's entry, and at instructions
+// that nothing leads to, such as what handles an exception, but not at what only fills up. The method is that of
+// Cooper, Harvey and Kennedy, "A Simple, Fast Dominance Algorithm" (2001).
+type dominators struct {
+	before [][]int32 // from where an instruction is reached
+	place  []int32   // of instructions in an order in which what leads forward comes first; -1: nothing leads there
+	next   []int32   // by place: that of the nearest dominator. Place 0 is before all.
+	steps  int       // taken; beyond mostSteps nothing is right
+}
+
+func newDominators(g *Graph) *dominators {
+	n := int32(len(g.insts))
+	d := &dominators{before: make([][]int32, n), place: make([]int32, n)}
+	for i := range n {
+		d.place[i] = -1
+		g.successors(i, func(to int32) { d.before[to] = append(d.before[to], i) })
+	}
+	isRoot := make([]bool, n)
+	for i := range n {
+		isRoot[i] = g.insts[i].addr == g.entry
+	}
+	for _, o := range g.orphans {
+		isRoot[o] = true
+	}
+	order := g.order(isRoot)
+	for at, i := range order {
+		d.place[i] = int32(at) + 1
+	}
+	d.next = make([]int32, len(order)+1)
+	known := make([]bool, len(order)+1)
+	known[0] = true
+	for changed := true; changed && d.steps <= mostSteps; {
+		changed = false
+		for _, i := range order {
+			at, next := d.place[i], int32(-1)
+			if isRoot[i] {
+				next = 0
+			}
+			for _, b := range d.before[i] {
+				if p := d.place[b]; p >= 0 && known[p] {
+					next = d.common(p, next)
+				}
+			}
+			if !known[at] || d.next[at] != next {
+				known[at], d.next[at], changed = true, next, true
+			}
+		}
+	}
+	return d
+}
+
+// order is all instructions that a root leads to, each behind one that leads to it, and loops behind their beginnings.
+func (g *Graph) order(isRoot []bool) (all []int32) {
+	type visit struct {
+		of   int32
+		left []int32
+	}
+	seen := make([]bool, len(g.insts))
+	var open []visit
+	enter := func(i int32) {
+		if !seen[i] {
+			seen[i] = true
+			v := visit{of: i}
+			g.successors(i, func(n int32) { v.left = append(v.left, n) })
+			open = append(open, v)
+		}
+	}
+	for i := range int32(len(g.insts)) {
+		if isRoot[i] {
+			enter(i)
+		}
+		for len(open) > 0 {
+			v := &open[len(open)-1]
+			if len(v.left) == 0 {
+				all = append(all, v.of)
+				open = open[:len(open)-1]
+				continue
+			}
+			n := v.left[len(v.left)-1]
+			v.left = v.left[:len(v.left)-1]
+			enter(n)
+		}
+	}
+	slices.Reverse(all)
+	return all
+}
+
+// common is the nearest dominator of two places; -1 is no place.
+func (d *dominators) common(a, b int32) int32 {
+	if b < 0 {
+		return a
+	}
+	for ; a != b && d.steps <= mostSteps; d.steps++ {
+		if a > b {
+			a = d.next[a]
+		} else {
+			b = d.next[b]
+		}
+	}
+	return min(a, b)
+}
+
+// dominates tells whether all ways to one instruction pass another one.
+func (d *dominators) dominates(a, to int32) bool {
+	above, at := d.place[a], d.place[to]
+	if above < 0 || at < 0 {
+		return false
+	}
+	for ; at > above && d.steps <= mostSteps; d.steps++ {
+		at = d.next[at]
+	}
+	return at == above
 }

@@ -9,6 +9,7 @@ import (
 	"sort"
 	"strings"
 
+	"whatif/internal/code/jvm/classfile"
 	"whatif/internal/code/symbol"
 )
 
@@ -31,7 +32,7 @@ func NewHotSpot(t *Table) *HotSpot {
 
 // Close gives back the memory of the methods. What was told of code stays in the table.
 func (h *HotSpot) Close() {
-	h.sortLines()
+	h.endMethod()
 	for id, m := range h.methods {
 		h.table.budget.Left += m.cost()
 		delete(h.methods, id)
@@ -41,15 +42,17 @@ func (h *HotSpot) Close() {
 	}
 }
 
-// javaMethod is a method, compiled or inlined. Its lines may grow; all else does not change. Code keeps the function,
-// and not the lines.
+// javaMethod is a method, compiled or inlined. Its lines and bytecodes may grow until another one is told; all else
+// does not change. Code keeps the function, and not the lines.
 type javaMethod struct {
 	*Function
-	lines []bytecodeLine
+	lines     []bytecodeLine
+	bytecodes []byte            // while they are told
+	loops     []classfile.Range // where its bytecodes are in loops
 }
 
 // cost is what a method takes of a Budget until it is told again.
-func (m *javaMethod) cost() int64 { return int64(100 + 4*len(m.lines)) }
+func (m *javaMethod) cost() int64 { return int64(100 + 4*len(m.lines) + 16*len(m.loops)) }
 
 // bytecodeLine is the line from a bytecode on.
 type bytecodeLine struct{ bytecode, line uint16 }
@@ -81,10 +84,12 @@ type bytecodeAt struct {
 	bytecode uint16
 }
 
-// site is a line of a method, inlined at a place. The zero caller is that of the method that was compiled.
+// site is a line of a method, inlined at a place, in a loop of the method's bytecodes or outside of them. The zero
+// caller is that of the method that was compiled.
 type site struct {
 	function *Function
 	line     int
+	loop     int32 // its number in the method; 0: it is in none
 	caller   *site
 }
 
@@ -105,14 +110,14 @@ type Heard struct {
 var errPacket = errors.New("the agent in the Java VM sends what makes no sense")
 
 // protocolVersion is the agent's.
-const protocolVersion = 1
+const protocolVersion = 2
 
 // Take takes in a packet. After an error nothing more is to be read.
 func (h *HotSpot) Take(bytes []byte) (heard Heard, err error) {
 	p := &packet{rest: bytes}
 	kind := p.u8()
-	if kind != 'N' {
-		h.sortLines()
+	if kind != 'N' && kind != 'B' {
+		h.endMethod()
 	}
 	switch kind {
 	case 'V':
@@ -124,6 +129,10 @@ func (h *HotSpot) Take(bytes []byte) (heard Heard, err error) {
 	case 'N':
 		if id := p.u64(); h.growing != nil && id == h.grows {
 			h.addLines(p)
+		}
+	case 'B':
+		if id := p.u64(); h.growing != nil && id == h.grows && len(h.growing.bytecodes)+len(p.rest) <= mostBytecodes {
+			h.growing.bytecodes = append(h.growing.bytecodes, p.rest...)
 		}
 	case 'C':
 		heard.Changed = h.addCode(p)
@@ -185,8 +194,8 @@ func (h *HotSpot) addMethod(p *packet) {
 	h.addLines(p)
 }
 
-// mostLines bounds the lines of a method: a method has at most 65535 bytecodes.
-const mostLines = 1 << 16
+// A method has at most 65535 bytecodes, and not more lines.
+const mostLines, mostBytecodes = 1 << 16, 1 << 16
 
 func (h *HotSpot) addLines(p *packet) {
 	m := h.growing
@@ -195,16 +204,33 @@ func (h *HotSpot) addLines(p *packet) {
 	}
 }
 
-// sortLines is called when all lines of a method were told.
-func (h *HotSpot) sortLines() {
+// endMethod is called when all of a method was told.
+func (h *HotSpot) endMethod() {
 	m := h.growing
 	if m == nil {
 		return
 	}
 	h.growing = nil
+	m.loops = allBytecodes
+	if len(m.bytecodes) > 0 {
+		m.loops = classfile.Loops(m.bytecodes)
+	}
+	m.bytecodes = nil
 	m.lines = slices.Clip(m.lines)
 	slices.SortStableFunc(m.lines, func(a, b bytecodeLine) int { return int(a.bytecode) - int(b.bytecode) })
 	h.table.budget.Left -= m.cost() - (&javaMethod{}).cost()
+}
+
+// allBytecodes are the loops of a method of which the VM does not tell the bytecodes: they may be anywhere.
+var allBytecodes = []classfile.Range{{From: 0, To: math.MaxUint16 - 1}}
+
+// loopOf is the number of the loop that a bytecode is in, from 1 on; 0: it is in none.
+func (m *javaMethod) loopOf(bytecode uint16) int32 {
+	i := sort.Search(len(m.loops), func(i int) bool { return m.loops[i].To >= int(bytecode) })
+	if i < len(m.loops) && m.loops[i].From <= int(bytecode) {
+		return int32(i) + 1
+	}
+	return 0
 }
 
 // lineOf is the line of a bytecode; 0: it is not known.
@@ -298,7 +324,7 @@ func (c *javaCode) addPlace(p *packet) {
 		number, bytecode := p.u16(), p.u16()
 		if int(number) < len(c.inlined) && c.inlined[number] != nil {
 			m := c.inlined[number]
-			frames[i] = inlined{site{function: m.Function, line: m.lineOf(bytecode)}, bytecode}
+			frames[i] = inlined{site{function: m.Function, line: m.lineOf(bytecode), loop: m.loopOf(bytecode)}, bytecode}
 		}
 	}
 	if p.short || ends < c.begins || ends > c.size {

@@ -38,7 +38,7 @@ func (s sent) texts(texts ...string) sent {
 
 // toy are packets about longWork at 0x1000, into which mix and a library's method are inlined.
 var toy = []sent{
-	send('V').u32(1),
+	send('V').u32(2),
 	send('M').u64(0x10).texts("Lcom/shop/Toy;", "longWork", "(I[Ljava/lang/String;)J", "Toy.java").u16(0, 20, 8, 21),
 	send('M').u64(0x20).texts("Lcom/shop/Toy;", "mix", "(J)J", "Toy.java").u16(9, 14, 0, 13),
 	send('N').u64(0x20).u16(18, 15),
@@ -167,7 +167,7 @@ func TestHotSpotNames(t *testing.T) {
 // TestHotSpotRefuses: what makes no sense ends the connection, or is left out.
 func TestHotSpotRefuses(t *testing.T) {
 	for _, p := range []sent{
-		{}, send('Z'), send('V').u32(2), send('V'), send('M').u64(1).texts("LToy;"), send('U').u32(1),
+		{}, send('Z'), send('V').u32(1), send('V'), send('M').u64(1).texts("LToy;"), send('U').u32(1),
 		send('C').u64(0x1000).u32(0x100).u64(0x10).u32(5).u16(3), send('D').u64(1).u32(1).u16(40000),
 		send('P').u64(0x3000).u16(2).u32(1).u16(1, 0, 0), send('P').u64(0x3000).u16(1).u32(1).u16(300),
 	} {
@@ -274,7 +274,7 @@ func TestHotSpotTold(t *testing.T) {
 		if _, err := h.Take(send('M').u64(0x10).texts("LToy;", name, "()V", "Toy.java").u16(0, 1, 2, 3)); err != nil {
 			t.Fatal(err)
 		}
-		h.sortLines()
+		h.endMethod()
 		return budget.Left
 	}
 	once := tell("f")

@@ -17,7 +17,7 @@ const mostMended = 128 << 10
 // HotSpot notes for its code which bytecode each place is from. When it has inlined a call late, above all one that
 // puts a number into an object (Long.valueOf), it notes that call for all code for which it has no note afterwards,
 // such as that of loops that it unrolls (JDK 17 to 25; -XX:-EliminateAutoBox stops that). So a loop in one method can
-// seem to be a call in the method that has called it.
+// seem to be a call in the method that has called it, or in one that has nothing to do with it.
 func (b *Body) MendLoops(read func(address uint64, code []byte) int) {
 	if b.mended || !b.java {
 		return
@@ -29,8 +29,10 @@ func (b *Body) MendLoops(read func(address uint64, code []byte) int) {
 	}
 	code := make([]byte, b.size)
 	n := max(0, min(read(b.base, code), len(code)))
-	m := &mending{body: b, given: make(map[uint64]*site)}
-	for _, l := range flow.New(b.base, []flow.Code{{Addr: b.base, Bytes: code[:n]}}, nil).Loops() {
+	m := &mending{body: b, given: make(map[uint64]*site), straight: make(map[activation]int)}
+	loops := flow.New(b.base, []flow.Code{{Addr: b.base, Bytes: code[:n]}}, nil).Loops()
+	m.countStraight(loops)
+	for _, l := range loops {
 		m.mend(&l)
 	}
 	if len(m.given) > 0 {
@@ -40,9 +42,17 @@ func (b *Body) MendLoops(read func(address uint64, code []byte) int) {
 
 // mending is what is found out about one body.
 type mending struct {
-	body  *Body
-	given map[uint64]*site // the sites of instructions that are others than HotSpot has noted, by address
-	spans []flow.Span      // these instructions
+	body     *Body
+	given    map[uint64]*site   // the sites of instructions that are others than HotSpot has noted, by address
+	spans    []flow.Span        // these instructions
+	straight map[activation]int // in how many places outside of all loops it is noted
+}
+
+// activation is a loop in one call of a method, inlined at a place.
+type activation struct {
+	function *Function
+	caller   *site
+	loop     int32
 }
 
 // mostNotes bounds what a loop is noted for: with more it is one around many calls.
@@ -72,53 +82,111 @@ func (m *mending) lineAt(address uint64) int {
 	return sort.Search(len(lines), func(i int) bool { return lines[i].offset > address-m.body.base }) - 1
 }
 
-// mend looks at one loop. A call that is inlined elsewhere has no loop of its own. So if a loop is noted for such a
-// call, and all else in it is in one other inlined call, then all of it is.
+// mend looks at one loop. It is a loop in one activation, and all of its code is in there, or in what is called from
+// there. Certainly wrong are notes of code in no loop, and suspicious are those of a call that is inlined elsewhere.
+// What else is noted tells the activation, and code that is noted for something outside of that is given to the code
+// before it.
 func (m *mending) mend(l *flow.Loop) {
-	var seen []note // in their order
+	var foreign, rest []note // in their order
+	call := false
 	for _, s := range l.Body {
-		if n := m.at(s.Addr); !slices.Contains(seen, n) {
-			seen = append(seen, n)
+		n := m.at(s.Addr)
+		if n.at == nil || slices.Contains(foreign, n) || slices.Contains(rest, n) {
+			continue
 		}
-		if len(seen) > mostNotes {
+		call = call || n.call
+		if _, in := n.at.innermost(); in && !n.call {
+			rest = append(rest, n)
+		} else {
+			foreign = append(foreign, n)
+		}
+		if len(foreign)+len(rest) > mostNotes {
 			return
 		}
 	}
-	for _, foreign := range seen {
-		if !foreign.call {
-			continue
-		}
-		if owner := m.owner(l, seen, foreign); owner != nil {
+	if len(rest) == 0 {
+		if owner := m.before(l.Body[0].Addr, foreign); owner != nil && call { // else it is a loop that the VM itself makes
 			m.give(l, foreign, owner)
+		}
+		return
+	}
+	in, ok := owner(rest)
+	if !ok {
+		rest, foreign = m.likeliest(rest, foreign)
+		if in, ok = owner(rest); !ok {
 			return
+		}
+	}
+	foreign = slices.DeleteFunc(foreign, func(n note) bool {
+		return n.at.within(func(a activation) bool { return a == in })
+	})
+	m.give(l, foreign, rest[0].at)
+}
+
+// countStraight counts where loops of bytecodes are noted for code in no loop.
+func (m *mending) countStraight(loops []flow.Loop) {
+	looping := make(map[uint64]bool)
+	for _, l := range loops {
+		for _, s := range l.Body {
+			looping[s.Addr-m.body.base] = true
+		}
+	}
+	for _, l := range m.body.lines {
+		if in, ok := l.at.innermost(); ok && !looping[l.offset] {
+			m.straight[in]++
 		}
 	}
 }
 
-// owner is something in a loop, or before it, that the loop's foreign code belongs to; nil: that cannot be told.
-func (m *mending) owner(l *flow.Loop, seen []note, foreign note) (owner *site) {
-	var in func(*site) bool
-	for _, s := range seen {
-		if s == foreign {
-			continue
-		}
-		if owner == nil {
-			owner, in = s.at, insideOf(s.at, foreign.at)
-		}
-		if in == nil || !in(s.at) {
-			return nil // it is a loop around calls
+// oftener is how many times as many places outside of loops are noted for what is wrong as for what is right, at least.
+const oftener = 2
+
+// likeliest leaves those of the notes that are likely to be right, where some are wrong for sure, and adds the others
+// to foreign. What HotSpot notes for code without a note is one bytecode. So if one loop of bytecodes has several
+// notes, and the others have one each, it is that one. If all have one, it is the one that few places outside of loops
+// have: what is wrong is all over the code.
+func (m *mending) likeliest(notes, foreign []note) (likely, others []note) {
+	of := func(n note) activation {
+		in, _ := n.at.innermost()
+		return in
+	}
+	count := make(map[activation]int)
+	for _, n := range notes {
+		count[of(n)]++
+	}
+	isLikely := func(n note) bool { return count[of(n)] > 1 }
+	if !slices.ContainsFunc(notes, isLikely) {
+		rarest := slices.MinFunc(notes, func(a, b note) int { return m.straight[of(a)] - m.straight[of(b)] })
+		most := oftener * max(1, m.straight[of(rarest)])
+		isLikely = func(n note) bool { return m.straight[of(n)] < most }
+	}
+	for _, n := range notes {
+		if isLikely(n) {
+			likely = append(likely, n)
+		} else {
+			foreign = append(foreign, n)
 		}
 	}
-	if owner == nil {
-		return m.before(l.Body[0].Addr, foreign.at)
-	}
-	return owner
+	return likely, foreign
+}
+
+// owner is the innermost activation that has all notes in one loop; not ok: there is none.
+func owner(notes []note) (in activation, ok bool) {
+	notes[0].at.within(func(a activation) bool {
+		ok = !slices.ContainsFunc(notes[1:], func(n note) bool {
+			return !n.at.within(func(b activation) bool { return a == b })
+		})
+		in = a
+		return ok
+	})
+	return in, ok
 }
 
 // before is what the code before an address is noted for that is noted for something else; nil: there is none.
-func (m *mending) before(address uint64, other *site) *site {
+func (m *mending) before(address uint64, others []note) *site {
 	for i := m.lineAt(address); i >= 0; i-- {
-		if at := m.body.lines[i].at; at != other {
+		at := m.body.lines[i].at
+		if !slices.ContainsFunc(others, func(n note) bool { return n.at == at }) {
 			return at
 		}
 	}
@@ -126,10 +194,10 @@ func (m *mending) before(address uint64, other *site) *site {
 }
 
 // give gives the instructions of a loop that are noted for something foreign to the code before them, or to first.
-func (m *mending) give(l *flow.Loop, foreign note, first *site) {
+func (m *mending) give(l *flow.Loop, foreign []note, first *site) {
 	before := first
 	for _, s := range l.Body {
-		if is := m.at(s.Addr); is != foreign {
+		if is := m.at(s.Addr); !slices.Contains(foreign, is) {
 			before = is.at
 			continue
 		}
@@ -138,34 +206,24 @@ func (m *mending) give(l *flow.Loop, foreign note, first *site) {
 	}
 }
 
-// insideOf tells which sites are in the same inlined call as a site, if another one is not: it is where the method with
-// that call is, or in another call that this method makes. nil: there is no such call.
-func insideOf(is, other *site) func(*site) bool {
-	a, b := is.chain(), other.chain()
-	same := 0
-	for same < min(len(a), len(b)) && a[same] == b[same] {
-		same++
+// within goes through the activations that a site is in, the innermost first, until f says that it is enough, and tells
+// whether f did.
+func (s *site) within(f func(activation) bool) bool {
+	for ; s != nil; s = s.caller {
+		if s.loop != 0 && f(activation{s.function, s.caller, s.loop}) {
+			return true
+		}
 	}
-	if same < min(len(a), len(b)) && a[same].function == b[same].function {
-		same++ // the method that both are in, at two of its lines
-	}
-	if same == 0 || same >= len(a) {
-		return nil
-	}
-	caller, callee := a[same-1], a[same].function
-	return func(s *site) bool {
-		c := s.chain()
-		return len(c) > same && c[same-1] == caller && c[same].function == callee
-	}
+	return false
 }
 
-// chain is the site with its callers, the outermost first.
-func (s *site) chain() (all []*site) {
-	for ; s != nil; s = s.caller {
-		all = append(all, s)
-	}
-	slices.Reverse(all)
-	return all
+// innermost is the innermost activation that a site is in; not ok: it is in no loop.
+func (s *site) innermost() (in activation, ok bool) {
+	ok = s.within(func(a activation) bool {
+		in = a
+		return true
+	})
+	return in, ok
 }
 
 // lines are the body's with what was given.

@@ -1,17 +1,25 @@
 package jit
 
-import "testing"
+import (
+	"encoding/binary"
+	"slices"
+	"testing"
+)
 
 // looping is work, with score inlined at bytecode 3 of line 30, and valueOf at bytecode 7 of another line: what is told
 // of its code up to offset 18.
 func looping(line int, places sent) []sent {
+	n := 0
+	for at := 0; at < len(places); n++ {
+		at += 6 + 4*int(binary.LittleEndian.Uint16(places[at+4:]))
+	}
 	return []sent{
-		send('V').u32(1),
+		send('V').u32(2),
 		send('M').u64(0x10).texts("LToy;", "work", "(I)V", "Toy.java").u16(0, 30, 7, line, 20, 32),
 		send('M').u64(0x20).texts("LToy;", "score", "(I)J", "Toy.java").u16(0, 16, 5, 17),
 		send('M').u64(0x30).texts("Ljava/lang/Long;", "valueOf", "(J)Ljava/lang/Long;", "Long.java").u16(0, 900),
-		send('C').u64(0x1000).u32(20).u64(0x10).u32(6).u16(3).u64(0x10, 0x20, 0x30),
-		append(send('P').u64(0x1000).u16(6), places...),
+		send('C').u64(0x1000).u32(20).u64(0x10).u32(n).u16(3).u64(0x10, 0x20, 0x30),
+		append(send('P').u64(0x1000).u16(n), places...),
 	}
 }
 
@@ -88,6 +96,37 @@ func TestMendLoops(t *testing.T) {
 			if got := chain(table, 0x1000+offset); want != "" && got != want {
 				t.Errorf("%s, offset %d: %q, want %q", c.name, offset, got, want)
 			}
+		}
+	}
+}
+
+// TestLoopOfBytecodes: code that is noted for what is in no loop of bytecodes is in the loop's method, and so is what
+// is noted all over the code, if it is in another loop.
+func TestLoopOfBytecodes(t *testing.T) {
+	straight, loop := sent{0, 0xb1}, append(make(sent, 30), 0xa7, 0xff, 0xe2, 0xb1) // no-ops, and a jump back from 30 to 0
+	with := func(work, score, valueOf sent, places sent) []sent {
+		packets := looping(31, places)
+		told := func(id int, code sent) sent { return append(send('B').u64(id), code...) }
+		return slices.Concat(packets[:2], []sent{told(0x10, work)}, packets[2:3], []sent{told(0x20, score)},
+			packets[3:4], []sent{told(0x30, valueOf)}, packets[4:])
+	}
+	notCall := all(upTo(2, 0, 0), upTo(5, inScore...), upTo(9, atCall...), upTo(12, inScore...), upTo(18, inWork...))
+	// valueOf is noted at five places, and score at one.
+	allOver := all(upTo(0, inValueOf...), upTo(2, 0, 0), upTo(5, inScore...), upTo(12, inValueOf...), upTo(13, inWork...),
+		upTo(14, inValueOf...), upTo(15, inWork...), upTo(16, inValueOf...), upTo(17, inWork...), upTo(18, inValueOf...))
+	for _, c := range []struct {
+		name    string
+		packets []sent
+		want    string
+	}{
+		{"no loop", with(straight, loop, straight, notCall), "score:17 work:30"},
+		{"a loop of its own", with(loop, loop, straight, notCall), "work:31"},
+		{"no loop at all", with(straight, straight, straight, notCall), "work:31"},
+		{"all over the code", with(straight, loop, loop, allOver), "score:17 work:30"},
+		{"all over the code, in a loop around it", with(loop, loop, loop, allOver), "valueOf:900 work:31"},
+	} {
+		if got := chain(mended(t, code, c.packets), 0x1007); got != c.want {
+			t.Errorf("%s: %q, want %q", c.name, got, c.want)
 		}
 	}
 }

@@ -114,6 +114,7 @@ int main(void)
 #define CAPABILITY(name, n) u.number.w[0] = 0; u.c.name = 1; if (u.number.w[0] != 1ULL << n) return n;
 	CAPABILITY(can_get_source_file_name, CAN_GET_SOURCE_FILE_NAME)
 	CAPABILITY(can_get_line_numbers, CAN_GET_LINE_NUMBERS)
+	CAPABILITY(can_get_bytecodes, CAN_GET_BYTECODES)
 	CAPABILITY(can_generate_compiled_method_load_events, CAN_GENERATE_COMPILED_METHOD_LOAD_EVENTS)
 	CAPABILITY(can_generate_all_class_hook_events, CAN_GENERATE_ALL_CLASS_HOOK_EVENTS)
 	CAPABILITY(can_retransform_classes, CAN_RETRANSFORM_CLASSES)

@@ -20,12 +20,14 @@
  *
  * From the agent:
  *	V  u32 version
- *		1; the first packet
+ *		2; the first packet
  *	M  u64 method, text class ("LToy;"), name, signature, source file ("Toy.java", or ""),
  *	   then to the packet's end u16 bytecode, u16 line
  *		a method, before the code that it is in
  *	N  u64 method, then as the end of M
  *		more lines of it
+ *	B  u64 method, then bytes to the packet's end
+ *		its bytecodes, or more of them, behind its lines; none: the VM does not tell them
  *	C  u64 start, u32 size, u64 method, u32 places, u16 n, n times u64 method
  *		code; the methods that are in it, inlined or not, which have the numbers 0 to n-1
  *	P  u64 start, u16 n, n times (u32 offset, u16 depth, depth times (u16 number, u16 bytecode))
@@ -41,7 +43,7 @@
  *		a command is done; 0, or JVMTI's error
  *
  * From whatif, done one after the other:
- *	G	tell of all code that there is, by D, M, C and P, then R
+ *	G	tell of all code that there is, by D, M, B, C and P, then R
  *	F	have all methods compiled anew, with tables for all places, then R. VMs that know on
  *		which classes code depends compile nothing anew
  *	T	n times u64 method: have the code anew that has methods of these methods' classes,
@@ -58,7 +60,7 @@
 #define EXPORTED __attribute__((visibility("default")))
 
 enum {
-	VERSION = 1,
+	VERSION = 2,
 	MOST_SESSIONS = 4,
 	PACKET = 32 << 10,
 	MOST_TEXT = 2 << 10,
@@ -234,6 +236,26 @@ static void put_lines(struct session *s, method_id m)
 	(*s->vm)->Deallocate(s->vm, lines);
 }
 
+/* Where a method has loops follows from its bytecodes. */
+static void put_bytecodes(struct session *s, method_id m)
+{
+	struct packet *p = &s->method;
+	u8 *bytecodes = 0;
+	s32 n = 0, i = 0;
+
+	if ((*s->vm)->GetBytecodes(s->vm, m, &n, &bytecodes))
+		return;
+	while (i < n) {
+		if (!send_packet(s, p))
+			break;
+		begin(p, 'B');
+		put(p, (u64)m, 8);
+		while (i < n && p->n < PACKET)
+			put(p, bytecodes[i++], 1);
+	}
+	(*s->vm)->Deallocate(s->vm, bytecodes);
+}
+
 /* Tells what a method is; whether whatif knows it now. */
 static int tell_method(struct session *s, method_id m)
 {
@@ -260,6 +282,7 @@ static int tell_method(struct session *s, method_id m)
 	(*s->vm)->Deallocate(s->vm, (void *)name);
 	(*s->vm)->Deallocate(s->vm, (void *)signature);
 	put_lines(s, m);
+	put_bytecodes(s, m);
 	return send_packet(s, &s->method);
 }
 
@@ -610,6 +633,7 @@ out:
 static s32 prepare(struct session *s)
 {
 	struct capabilities needed = { { bit(CAN_GET_SOURCE_FILE_NAME) | bit(CAN_GET_LINE_NUMBERS) |
+					 bit(CAN_GET_BYTECODES) |
 					 bit(CAN_GENERATE_COMPILED_METHOD_LOAD_EVENTS) } };
 	struct capabilities wanted = { { bit(CAN_RETRANSFORM_CLASSES) } };
 	struct callbacks c = { { 0 } };

@@ -114,7 +114,9 @@ struct jvmti {
 	void *unused65[4];
 	s32 (*GetLineNumberTable)(jvmti_env, method_id, s32 *n, struct line **); /* 70 */
 	s32 (*GetMethodLocation)(jvmti_env, method_id, s64 *start, s64 *end); /* 71 */
-	void *unused71[6];
+	void *unused71[3];
+	s32 (*GetBytecodes)(jvmti_env, method_id, s32 *n, u8 **bytecodes); /* 75 */
+	void *unused75[2];
 	s32 (*GetLoadedClasses)(jvmti_env, s32 *n, object **); /* 78 */
 	void *unused78[12];
 	s32 (*IsMethodObsolete)(jvmti_env, method_id, u8 *obsolete); /* 91 */
@@ -150,6 +152,7 @@ enum {
 	EVENT_COMPILED_METHOD_UNLOAD = 69,
 	EVENT_DYNAMIC_CODE_GENERATED = 70,
 
+	CAN_GET_BYTECODES = 3,
 	CAN_GET_SOURCE_FILE_NAME = 11,
 	CAN_GET_LINE_NUMBERS = 12,
 	CAN_GENERATE_ALL_CLASS_HOOK_EVENTS = 26,
