@@ -3,6 +3,7 @@ package cli
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"os/exec"
 	"strings"
@@ -11,6 +12,7 @@ import (
 
 	"whatif/internal/analyze"
 	"whatif/internal/code/symbol"
+	"whatif/internal/code/symbol/object"
 	"whatif/internal/doctor"
 	"whatif/internal/experiment"
 	"whatif/internal/hint"
@@ -67,6 +69,9 @@ func pointsCommand(ctx context.Context, sh *shell, args []string) (int, error) {
 			usage+"; with -d TIME the program is run, with these arguments")
 	}
 	offered, err := sh.printOffersOf(args[0])
+	if errors.Is(err, object.ErrScript) && p.duration > 0 {
+		err = nil // what it starts is ranked all the same
+	}
 	if err != nil {
 		return 0, err
 	}
@@ -100,8 +105,11 @@ func (sh *shell) printOffersOf(program string) (offered int, err error) {
 		path = program // a library need not be executable
 	}
 	b, err := symbol.Open(path)
+	if errors.Is(err, object.ErrScript) {
+		return 0, hint.New(err, "to rank what it starts and does: sudo whatif points -d 5s -- "+quoted(program)+" [ARG...]")
+	}
 	if err != nil {
-		return 0, hint.New(err, "name a program or a library, an ELF file; of a script, what it starts")
+		return 0, hint.New(err, "name a program or a library, an ELF file")
 	}
 	defer b.Close()
 	if offered, err = sh.printOffers(b); err != nil {

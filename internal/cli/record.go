@@ -8,6 +8,7 @@ import (
 
 	"whatif/internal/experiment"
 	"whatif/internal/recording"
+	"whatif/internal/report"
 )
 
 // record records, with nothing delayed, and says what it has.
@@ -25,6 +26,9 @@ func (sh *shell) record(ctx context.Context, cfg experiment.Config, r *runFlags)
 	}
 	if recorded.Recording != nil && !r.quiet {
 		sh.tellRecording(recorded.Recording)
+		if len(recorded.Recording.Points) == 0 {
+			sh.say("whatif: ", report.NoPoints)
+		}
 		fmt.Fprintf(sh.stderr, "whatif: %s\n", r.written)
 		if r.machines != nil {
 			sh.readThere(r)

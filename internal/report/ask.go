@@ -72,7 +72,7 @@ func Ask(w io.Writer, a *Asked, opt Options) error {
 	}
 	a.On.text(out)
 	if len(a.Points) == 0 {
-		out.line("the recording has no point, so there is nothing that could become faster")
+		out.hanging("", NoPoints)
 	}
 	if err := out.w.Flush(); err != nil {
 		return fmt.Errorf("writing the answer: %w", err)

@@ -72,6 +72,10 @@ func refusal(e *analyze.Effect) string {
 	return ""
 }
 
+// NoPoints is said instead of gains, where no progress point was counted.
+const NoPoints = "no progress point was counted, so there are no gains: record again with -p; whatif points PROGRAM " +
+	"lists what it can count"
+
 // noRows says that a table would be empty.
 func noRows(r *analyze.Result, where string) string {
 	if r.Estimates != nil {

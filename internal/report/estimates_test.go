@@ -162,7 +162,7 @@ func TestAsk(t *testing.T) {
 	}
 	golden(t, "ask.json", j.Bytes())
 	b.Reset()
-	if err := Ask(&b, &Asked{}, Options{}); err != nil || !strings.Contains(b.String(), "has no point") {
+	if err := Ask(&b, &Asked{}, Options{}); err != nil || !strings.Contains(b.String(), NoPoints) {
 		t.Errorf("%s: %v", b.String(), err)
 	}
 }

@@ -75,6 +75,10 @@ func Text(w io.Writer, r *analyze.Result, opt Options) error {
 			tables(out, r, k, opt, doubts.tell)
 		}
 	}
+	if len(r.Points) == 0 && len(r.Runs) > 0 {
+		out.line("")
+		out.hanging("", NoPoints)
+	}
 	if overlapping(r) {
 		out.line("")
 		out.hanging("", "The share of a function includes what it calls, so shares add up to more than 100%.")

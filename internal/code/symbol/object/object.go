@@ -11,6 +11,7 @@
 package object
 
 import (
+	"bytes"
 	"debug/elf"
 	"errors"
 	"os"
@@ -83,9 +84,15 @@ func (f *File) Owner() uint32 { return f.owner }
 // Rights returns the rights with which paths in the file should be opened: its owner's.
 func (f *File) Rights() openfile.Rights { return openfile.Owner(f.owner) }
 
+// ErrScript is what opening a script fails with: a text that another program executes.
+var ErrScript = errors.New("it is a script, and no ELF file")
+
 // New returns a File for an image in memory.
 func New(path string, image []byte) (f *File, err error) {
 	defer Guard("", &err)()
+	if bytes.HasPrefix(image, []byte("#!")) {
+		return nil, ErrScript
+	}
 	checked, err := checkHeaders(image)
 	if err != nil {
 		return nil, err
