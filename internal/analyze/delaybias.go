@@ -53,7 +53,7 @@ func (p placeboEffect) delayBias(margin float64) *delayBias {
 	if f.total < leastTrials || math.IsNaN(p.gain) || !(p.half > 0) || math.IsInf(p.half, 1) {
 		return nil
 	}
-	shares := make([]float64, 101)
+	shares := make([]float64, 101) // the speed-up of a placebo is its delay, see byDelay
 	for i := range shares {
 		shares[i] = float64(i) / 100
 	}

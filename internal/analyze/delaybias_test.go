@@ -177,6 +177,30 @@ func costs(d *profile.Data, part float64) {
 	}
 }
 
+// TestPlaceboDelays: placebos that were asked for the same have what they delayed in all, and those that delayed no more
+// than baselines count as the least. Where no delays were recorded, what was asked for stays.
+func TestPlaceboDelays(t *testing.T) {
+	placebos := func(delays ...float64) (all []trial) {
+		for i, speedup := range []int{20, 20, 50, 50} {
+			all = append(all, trial{exp: i, speedup: speedup, real: 100, delay: delays[i]})
+		}
+		byDelay(all)
+		return all
+	}
+	for _, c := range []struct{ delays, want []float64 }{
+		{[]float64{0, 0, 30, 20}, []float64{1, 1, 25, 25}},
+		{[]float64{40, 40, 30, 20}, []float64{25, 25, 40, 40}},
+		{[]float64{10, 10, 1e9, 1e9}, []float64{10, 10, 100, 100}},
+		{[]float64{0, 0, 0, 0}, []float64{20, 20, 50, 50}},
+	} {
+		for i, tr := range placebos(c.delays...) {
+			if float64(tr.speedup) != c.want[i] {
+				t.Errorf("%v: the speed-up of number %d is %d, want %v", c.delays, i, tr.speedup, c.want)
+			}
+		}
+	}
+}
+
 // TestNoDelayBias: without a delay bias, or with too few placebos to show one, nothing is
 // corrected.
 func TestNoDelayBias(t *testing.T) {

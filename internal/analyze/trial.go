@@ -7,9 +7,9 @@ import (
 
 // A trial is one experiment of one unit, seen at one point.
 type trial struct {
-	run, pos           int // position in the track: its segment, and the next baseline there
-	exp                int // index in the run's experiments
-	speedup            int
+	run, pos           int     // position in the track: its segment, and the next baseline there
+	exp                int     // index in the run's experiments
+	speedup            int     // that was asked for; of placebos, see byDelay
 	time               float64 // W: effective time, perhaps clipped by winsorise
 	raw                float64 // W before clipping
 	size               float64 // length of the window, if W is not that: see observation
@@ -96,9 +96,13 @@ func (in *input) collect(t *track, target int, see view) []trial {
 // byDelay makes the speed-up of placebos what they delayed beyond baselines, in percent of the time: they are asked for
 // delays that include what whatif's own cost takes, which baselines have, too.
 func byDelay(placebos []trial) {
-	for i := range placebos {
-		if tr := &placebos[i]; tr.delay > 0 && tr.real > 0 {
-			tr.speedup = max(1, int(math.Round(100*tr.delay/tr.real)))
+	if delayed(placebos) == 0 {
+		return // no delays were recorded
+	}
+	for _, asked := range byLevel(placebos) {
+		percent := int(math.Round(100 * min(1, delayed(asked.trials))))
+		for i := range asked.trials {
+			asked.trials[i].speedup = max(1, percent)
 		}
 	}
 	slices.SortStableFunc(placebos, func(a, b trial) int { return a.speedup - b.speedup })

@@ -73,8 +73,8 @@ func refusal(e *analyze.Effect) string {
 }
 
 // NoPoints is said instead of gains, where no progress point was counted.
-const NoPoints = "no progress point was counted, so there are no gains: record again with -p; whatif points PROGRAM " +
-	"lists what it can count"
+const NoPoints = "no progress point was counted, so there are no gains: run it again with -p POINT; " +
+	"whatif points PROGRAM lists what can be given"
 
 // noRows says that a table would be empty.
 func noRows(r *analyze.Result, where string) string {

@@ -5,8 +5,8 @@ import (
 	"slices"
 )
 
-// Loop is code that repeats: a beginning, through which the loop is entered, and all from where the beginning comes
-// again.
+// Loop is code that repeats: a beginning, through which all ways into the loop lead, and all instructions from which a
+// way leads back to it without leaving the loop.
 type Loop struct {
 	Body []Span // all instructions, ascending
 }
@@ -17,12 +17,13 @@ type Span struct {
 	Size uint64
 }
 
-// mostSteps bounds the search for loops: more than compilers make of any method or function.
-const mostSteps = 1 << 22
+// mostSteps bounds the search for loops, and mostInLoops the instructions of all loops together: more than compilers
+// make of any method or function.
+const mostSteps, mostInLoops = 1 << 22, 1 << 18
 
 // Loops returns the loops, those with few instructions first, so that inner loops come before the loops around them.
-// Loops with the same beginning are one. What is entered in two places is none, and neither is a way back to code that
-// is reached otherwise, such as from a rare case at the end of a function.
+// Loops with the same beginning are one. Code that can be entered in two places is no loop, and a jump back from a rare
+// case at the end of a function makes none.
 func (g *Graph) Loops() []Loop {
 	switches := 0
 	for i := range g.insts {
@@ -46,11 +47,12 @@ func (g *Graph) Loops() []Loop {
 		return nil
 	}
 	var loops []Loop
+	instructions := 0
 	for begin, from := range ends {
 		loops = append(loops, g.loop(d, begin, from))
-	}
-	if d.steps > mostSteps {
-		return nil
+		if instructions += len(loops[len(loops)-1].Body); instructions > mostInLoops || d.steps > mostSteps {
+			return nil
+		}
 	}
 	slices.SortFunc(loops, func(a, b Loop) int {
 		return cmp.Or(len(a.Body)-len(b.Body), cmp.Compare(a.Body[0].Addr, b.Body[0].Addr))
@@ -64,7 +66,7 @@ func (g *Graph) loop(d *dominators, begin int32, ends []int32) (l Loop) {
 	var from []int32
 	meet := func(all []int32) {
 		for _, i := range all {
-			if !in[i] && d.place[i] >= 0 {
+			if !in[i] && d.rank[i] >= 0 {
 				in[i] = true
 				from = append(from, i)
 			}
@@ -88,16 +90,16 @@ func (g *Graph) loop(d *dominators, begin int32, ends []int32) (l Loop) {
 // Cooper, Harvey and Kennedy, "A Simple, Fast Dominance Algorithm" (2001).
 type dominators struct {
 	before [][]int32 // from where an instruction is reached
-	place  []int32   // of instructions in an order in which what leads forward comes first; -1: nothing leads there
-	next   []int32   // by place: that of the nearest dominator. Place 0 is before all.
+	rank   []int32   // of instructions in an order in which what leads forward comes first; -1: nothing leads there
+	next   []int32   // by rank: that of the nearest dominator. Rank 0 is before all.
 	steps  int       // taken; beyond mostSteps nothing is right
 }
 
 func newDominators(g *Graph) *dominators {
 	n := int32(len(g.insts))
-	d := &dominators{before: make([][]int32, n), place: make([]int32, n)}
+	d := &dominators{before: make([][]int32, n), rank: make([]int32, n)}
 	for i := range n {
-		d.place[i] = -1
+		d.rank[i] = -1
 		g.successors(i, func(to int32) { d.before[to] = append(d.before[to], i) })
 	}
 	isRoot := make([]bool, n)
@@ -109,7 +111,7 @@ func newDominators(g *Graph) *dominators {
 	}
 	order := g.order(isRoot)
 	for at, i := range order {
-		d.place[i] = int32(at) + 1
+		d.rank[i] = int32(at) + 1
 	}
 	d.next = make([]int32, len(order)+1)
 	known := make([]bool, len(order)+1)
@@ -117,12 +119,13 @@ func newDominators(g *Graph) *dominators {
 	for changed := true; changed && d.steps <= mostSteps; {
 		changed = false
 		for _, i := range order {
-			at, next := d.place[i], int32(-1)
+			at, next := d.rank[i], int32(-1)
 			if isRoot[i] {
 				next = 0
 			}
+			d.steps += 1 + len(d.before[i])
 			for _, b := range d.before[i] {
-				if p := d.place[b]; p >= 0 && known[p] {
+				if p := d.rank[b]; p >= 0 && known[p] {
 					next = d.common(p, next)
 				}
 			}
@@ -170,7 +173,7 @@ func (g *Graph) order(isRoot []bool) (all []int32) {
 	return all
 }
 
-// common is the nearest dominator of two places; -1 is no place.
+// common is the nearest dominator of two ranks; -1 is no rank.
 func (d *dominators) common(a, b int32) int32 {
 	if b < 0 {
 		return a
@@ -187,7 +190,7 @@ func (d *dominators) common(a, b int32) int32 {
 
 // dominates tells whether all ways to one instruction pass another one.
 func (d *dominators) dominates(a, to int32) bool {
-	above, at := d.place[a], d.place[to]
+	above, at := d.rank[a], d.rank[to]
 	if above < 0 || at < 0 {
 		return false
 	}

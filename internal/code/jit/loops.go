@@ -125,26 +125,32 @@ func (m *mending) mend(l *flow.Loop) {
 
 // countStraight counts where loops of bytecodes are noted for code in no loop.
 func (m *mending) countStraight(loops []flow.Loop) {
-	looping := make(map[uint64]bool)
+	var looping []uint64 // offsets of instructions
 	for _, l := range loops {
 		for _, s := range l.Body {
-			looping[s.Addr-m.body.base] = true
+			looping = append(looping, s.Addr-m.body.base)
 		}
 	}
-	for _, l := range m.body.lines {
-		if in, ok := l.at.innermost(); ok && !looping[l.offset] {
+	slices.Sort(looping)
+	for i, l := range m.body.lines {
+		end := m.body.size
+		if i+1 < len(m.body.lines) {
+			end = m.body.lines[i+1].offset
+		}
+		first, _ := slices.BinarySearch(looping, l.offset)
+		if in, ok := l.at.innermost(); ok && (first == len(looping) || looping[first] >= end) {
 			m.straight[in]++
 		}
 	}
 }
 
-// oftener is how many times as many places outside of loops are noted for what is wrong as for what is right, at least.
+// oftener: what is wrong is noted at this many times as many places outside of loops as what is right, or more.
 const oftener = 2
 
 // likeliest leaves those of the notes that are likely to be right, where some are wrong for sure, and adds the others
 // to foreign. What HotSpot notes for code without a note is one bytecode. So if one loop of bytecodes has several
-// notes, and the others have one each, it is that one. If all have one, it is the one that few places outside of loops
-// have: what is wrong is all over the code.
+// notes, and the others have one each, it is that one. If all have one, those are wrong that are noted at twice as many
+// places outside of loops as the rarest: what is wrong is all over the code.
 func (m *mending) likeliest(notes, foreign []note) (likely, others []note) {
 	of := func(n note) activation {
 		in, _ := n.at.innermost()
@@ -201,8 +207,10 @@ func (m *mending) give(l *flow.Loop, foreign []note, first *site) {
 			before = is.at
 			continue
 		}
+		if m.given[s.Addr] == nil {
+			m.spans = append(m.spans, s)
+		}
 		m.given[s.Addr] = before
-		m.spans = append(m.spans, s)
 	}
 }
 

@@ -15,6 +15,7 @@ import (
 	"path/filepath"
 	"regexp"
 	"runtime/debug"
+	"syscall"
 	"testing"
 	"time"
 
@@ -38,7 +39,7 @@ func Limited(t *testing.T, limit time.Duration, test func(t *testing.T)) {
 		if err := unix.Setrlimit(unix.RLIMIT_DATA, &unix.Rlimit{Cur: Memory, Max: Memory}); err != nil {
 			t.Fatal(err)
 		}
-		seconds := uint64(limit / time.Second)
+		seconds := uint64((limit + time.Second - 1) / time.Second)
 		if err := unix.Setrlimit(unix.RLIMIT_CPU, &unix.Rlimit{Cur: seconds, Max: seconds}); err != nil {
 			t.Fatal(err)
 		}
@@ -55,13 +56,19 @@ func Limited(t *testing.T, limit time.Duration, test func(t *testing.T)) {
 	switch {
 	case ctx.Err() != nil:
 		t.Errorf("took more than %v", patience*limit)
-	case cmd.ProcessState != nil && cmd.ProcessState.UserTime()+cmd.ProcessState.SystemTime() > limit-time.Second/2:
+	case killed(cmd):
 		t.Errorf("took more than %v of processor time", limit)
 	case err != nil:
 		t.Errorf("with %d MiB: %v\n%s", Memory>>20, err, text[:min(len(text), 2000)])
 	case bytes.Contains(text, []byte("--- SKIP")):
 		t.Skipf("%s", text)
 	}
+}
+
+// killed tells whether a program has ended by SIGKILL, as at the limit of its processor time.
+func killed(cmd *exec.Cmd) bool {
+	status, ok := cmd.ProcessState.Sys().(syscall.WaitStatus)
+	return ok && status.Signaled() && status.Signal() == syscall.SIGKILL
 }
 
 // Section is a section of an ELF file.

@@ -633,9 +633,9 @@ out:
 static s32 prepare(struct session *s)
 {
 	struct capabilities needed = { { bit(CAN_GET_SOURCE_FILE_NAME) | bit(CAN_GET_LINE_NUMBERS) |
-					 bit(CAN_GET_BYTECODES) |
 					 bit(CAN_GENERATE_COMPILED_METHOD_LOAD_EVENTS) } };
 	struct capabilities wanted = { { bit(CAN_RETRANSFORM_CLASSES) } };
+	struct capabilities bytecodes = { { bit(CAN_GET_BYTECODES) } };
 	struct callbacks c = { { 0 } };
 	s32 phase = 0;
 
@@ -646,6 +646,7 @@ static s32 prepare(struct session *s)
 		if ((*s->vm)->AddCapabilities(s->vm, &needed))
 			return 3;
 		(*s->vm)->AddCapabilities(s->vm, &wanted); /* without it, F fails */
+		(*s->vm)->AddCapabilities(s->vm, &bytecodes); /* without it, nothing says B */
 	}
 	c.functions[EVENT_VM_DEATH - FIRST_EVENT] = (void *)vm_ends;
 	c.functions[EVENT_CLASS_FILE_LOAD_HOOK - FIRST_EVENT] = (void *)class_loaded;

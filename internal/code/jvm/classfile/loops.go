@@ -1,5 +1,7 @@
 package classfile
 
+import "slices"
+
 // Range is from a bytecode up to and including another one.
 type Range struct{ From, To int }
 
@@ -11,16 +13,20 @@ func Loops(code []byte) (all []Range) {
 		if size <= 0 || at+size > len(code) {
 			break
 		}
+		from := at + 1 // the lowest place that a jump back leads to
 		eachJump(code, at, func(j jump) {
-			if j.to >= 0 && j.to <= at {
-				all = append(all, Range{j.to, at})
+			if j.to >= 0 {
+				from = min(from, j.to)
 			}
 		})
-		for n := len(all); n > 1 && all[n-1].From <= all[n-2].To; n-- { // jumps come in the order of their places
-			all[n-2] = Range{min(all[n-2].From, all[n-1].From), all[n-1].To}
-			all = all[:n-1]
+		if from <= at {
+			for n := len(all); n > 0 && from <= all[n-1].To; n-- { // jumps come in the order of their places
+				from = min(from, all[n-1].From)
+				all = all[:n-1]
+			}
+			all = append(all, Range{from, at})
 		}
 		at += size
 	}
-	return all
+	return slices.Clip(all)
 }

@@ -37,6 +37,7 @@ func TestLoopsOfBytecodes(t *testing.T) {
 
 func FuzzLoops(f *testing.F) {
 	f.Add([]byte{opNOP, opGOTO, 0xff, 0xff, opTABLESWITCH, 0, 0, 0})
+	f.Add([]byte{opTABLESWITCH, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1, 0, 0, 0, 2, 0, 0, 0, 0, 0, 0, 0, 0}) // all of it leads back
 	f.Fuzz(func(t *testing.T, code []byte) {
 		before := -1
 		for _, r := range Loops(code) {
@@ -44,6 +45,9 @@ func FuzzLoops(f *testing.F) {
 				t.Fatalf("%v in %d bytes, after %d", r, len(code), before)
 			}
 			before = r.To
+		}
+		if all := Loops(code); cap(all) != len(all) { // they are counted by their number
+			t.Fatalf("%d loops take the room of %d", len(all), cap(all))
 		}
 	})
 }
