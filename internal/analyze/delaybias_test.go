@@ -177,8 +177,8 @@ func costs(d *profile.Data, part float64) {
 	}
 }
 
-// TestPlaceboDelays: placebos that were asked for the same have what they delayed in all, and those that delayed no more
-// than baselines count as the least. Where no delays were recorded, what was asked for stays.
+// TestPlaceboDelays: placebos that were asked for the same have what they delayed in all, and those that delayed no
+// more than baselines count as the least. Where no delays were recorded, what was asked for stays.
 func TestPlaceboDelays(t *testing.T) {
 	placebos := func(delays ...float64) (all []trial) {
 		for i, speedup := range []int{20, 20, 50, 50} {

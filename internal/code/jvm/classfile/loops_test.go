@@ -37,7 +37,8 @@ func TestLoopsOfBytecodes(t *testing.T) {
 
 func FuzzLoops(f *testing.F) {
 	f.Add([]byte{opNOP, opGOTO, 0xff, 0xff, opTABLESWITCH, 0, 0, 0})
-	f.Add([]byte{opTABLESWITCH, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1, 0, 0, 0, 2, 0, 0, 0, 0, 0, 0, 0, 0}) // all of it leads back
+	// All of it leads back.
+	f.Add([]byte{opTABLESWITCH, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1, 0, 0, 0, 2, 0, 0, 0, 0, 0, 0, 0, 0})
 	f.Fuzz(func(t *testing.T, code []byte) {
 		before := -1
 		for _, r := range Loops(code) {
