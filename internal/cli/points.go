@@ -69,10 +69,7 @@ func pointsCommand(ctx context.Context, sh *shell, args []string) (int, error) {
 			usage+"; with -d TIME the program is run, with these arguments")
 	}
 	offered, err := sh.printOffersOf(args[0])
-	if errors.Is(err, object.ErrScript) && p.duration > 0 {
-		err = nil // what it starts is ranked all the same
-	}
-	if err != nil {
+	if err != nil && !(errors.Is(err, object.ErrScript) && p.duration > 0) { // what a script starts is ranked all the same
 		return 0, err
 	}
 	if p.duration > 0 {

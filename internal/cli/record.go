@@ -26,9 +26,6 @@ func (sh *shell) record(ctx context.Context, cfg experiment.Config, r *runFlags)
 	}
 	if recorded.Recording != nil && !r.quiet {
 		sh.tellRecording(recorded.Recording)
-		if len(recorded.Recording.Points) == 0 {
-			sh.say("whatif: ", report.NoPoints)
-		}
 		fmt.Fprintf(sh.stderr, "whatif: %s\n", r.written)
 		if r.machines != nil {
 			sh.readThere(r)
@@ -57,4 +54,7 @@ func (sh *shell) tellRecording(r *recording.Recording) {
 		kinds[recording.Wake], kinds[recording.Sample], kinds[recording.Visit], len(r.Threads))
 	fmt.Fprintf(sh.stderr, "whatif: cores stopped by whatif: %d; events without room: %d, added: %d\n",
 		r.Losses.Stops, r.Losses.Events, r.Losses.Repaired)
+	if len(r.Points) == 0 {
+		sh.say("whatif: ", report.NoPoints)
+	}
 }

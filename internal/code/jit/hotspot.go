@@ -127,12 +127,12 @@ func (h *HotSpot) Take(bytes []byte) (heard Heard, err error) {
 	case 'M':
 		h.addMethod(p)
 	case 'N':
-		if id := p.u64(); h.growing != nil && id == h.grows {
+		if h.isGrowing(p.u64()) {
 			h.addLines(p)
 		}
 	case 'B':
-		if id := p.u64(); h.growing != nil && id == h.grows && len(h.growing.bytecodes)+len(p.rest) <= mostBytecodes {
-			h.growing.bytecodes = append(h.growing.bytecodes, p.rest...)
+		if m := h.growing; h.isGrowing(p.u64()) && len(m.bytecodes)+len(p.rest) <= mostBytecodes {
+			m.bytecodes = append(m.bytecodes, p.rest...)
 		}
 	case 'C':
 		heard.Changed = h.addCode(p)
@@ -194,12 +194,15 @@ func (h *HotSpot) addMethod(p *packet) {
 	h.addLines(p)
 }
 
-// A method has at most 65535 bytecodes, and not more lines.
-const mostLines, mostBytecodes = 1 << 16, 1 << 16
+// isGrowing tells whether a method is the one that is being told.
+func (h *HotSpot) isGrowing(id uint64) bool { return h.growing != nil && id == h.grows }
+
+// mostBytecodes bounds the bytecodes of a method, which has at most 65535, and its lines.
+const mostBytecodes = 1 << 16
 
 func (h *HotSpot) addLines(p *packet) {
 	m := h.growing
-	for len(p.rest) > 0 && len(m.lines) < mostLines {
+	for len(p.rest) > 0 && len(m.lines) < mostBytecodes {
 		m.lines = append(m.lines, bytecodeLine{p.u16(), p.u16()})
 	}
 }

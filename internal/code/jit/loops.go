@@ -29,10 +29,9 @@ func (b *Body) MendLoops(read func(address uint64, code []byte) int) {
 	}
 	code := make([]byte, b.size)
 	n := max(0, min(read(b.base, code), len(code)))
-	m := &mending{body: b, given: make(map[uint64]*site), straight: make(map[activation]int)}
-	loops := flow.New(b.base, []flow.Code{{Addr: b.base, Bytes: code[:n]}}, nil).Loops()
-	m.countStraight(loops)
-	for _, l := range loops {
+	m := &mending{body: b, given: make(map[uint64]*site)}
+	m.loops = flow.New(b.base, []flow.Code{{Addr: b.base, Bytes: code[:n]}}, nil).Loops()
+	for _, l := range m.loops {
 		m.mend(&l)
 	}
 	if len(m.given) > 0 {
@@ -43,9 +42,10 @@ func (b *Body) MendLoops(read func(address uint64, code []byte) int) {
 // mending is what is found out about one body.
 type mending struct {
 	body     *Body
+	loops    []flow.Loop
 	given    map[uint64]*site   // the sites of instructions that are others than HotSpot has noted, by address
 	spans    []flow.Span        // these instructions
-	straight map[activation]int // in how many places outside of all loops it is noted
+	straight map[activation]int // see countStraight; nil until it is asked for
 }
 
 // activation is a loop in one call of a method, inlined at a place.
@@ -123,10 +123,11 @@ func (m *mending) mend(l *flow.Loop) {
 	m.give(l, foreign, rest[0].at)
 }
 
-// countStraight counts where loops of bytecodes are noted for code in no loop.
-func (m *mending) countStraight(loops []flow.Loop) {
+// countStraight counts in how many places outside of all loops each loop of bytecodes is noted.
+func (m *mending) countStraight() {
+	m.straight = make(map[activation]int)
 	var looping []uint64 // offsets of instructions
-	for _, l := range loops {
+	for _, l := range m.loops {
 		for _, s := range l.Body {
 			looping = append(looping, s.Addr-m.body.base)
 		}
@@ -162,6 +163,9 @@ func (m *mending) likeliest(notes, foreign []note) (likely, others []note) {
 	}
 	isLikely := func(n note) bool { return count[of(n)] > 1 }
 	if !slices.ContainsFunc(notes, isLikely) {
+		if m.straight == nil {
+			m.countStraight()
+		}
 		rarest := slices.MinFunc(notes, func(a, b note) int { return m.straight[of(a)] - m.straight[of(b)] })
 		most := oftener * max(1, m.straight[of(rarest)])
 		isLikely = func(n note) bool { return m.straight[of(n)] < most }

@@ -67,6 +67,9 @@ func Limited(t *testing.T, limit time.Duration, test func(t *testing.T)) {
 
 // killed tells whether a program has ended by SIGKILL, as at the limit of its processor time.
 func killed(cmd *exec.Cmd) bool {
+	if cmd.ProcessState == nil { // it was never started
+		return false
+	}
 	status, ok := cmd.ProcessState.Sys().(syscall.WaitStatus)
 	return ok && status.Signaled() && status.Signal() == syscall.SIGKILL
 }
