@@ -117,6 +117,10 @@ struct sched_entity {
 	unsigned char sched_delayed; /* it sleeps, but its core's queue keeps it for a while */
 } TARGET_IN_KERNEL;
 
+struct nsproxy {
+	void *ipc_ns;
+} TARGET_IN_KERNEL;
+
 struct cpumask {
 	unsigned long bits[1]; /* and as many more as the kernel's build asks for */
 } TARGET_IN_KERNEL;
@@ -138,6 +142,7 @@ struct task_struct {
 	int tgid;
 	struct mm_struct *mm;
 	struct files_struct *files;
+	struct nsproxy *nsproxy;
 	char comm[16];
 	struct task_struct *group_leader;
 	struct pid *thread_pid;

@@ -28,6 +28,7 @@ struct pt_regs {
 	unsigned long bp;
 	unsigned long bx;
 	unsigned long orig_ax;
+	unsigned long r10;
 	unsigned long r9;
 	unsigned long r8;
 	unsigned long ax;
@@ -51,6 +52,7 @@ struct pt_regs {
 #define REGISTER_FIRST(regs) ((regs)->di)
 #define REGISTER_SECOND(regs) ((regs)->si)
 #define REGISTER_THIRD(regs) ((regs)->dx)
+#define REGISTER_FOURTH(regs) ((regs)->r10)
 #define REGISTER_LR(regs) 0
 #define GOROUTINE_REGISTER 14
 #define SECOND_GO_ARGUMENT 3
@@ -108,6 +110,7 @@ struct pt_regs {
 #define REGISTER_FIRST(regs) ((regs)->orig_x0)
 #define REGISTER_SECOND(regs) ((regs)->regs[1])
 #define REGISTER_THIRD(regs) ((regs)->regs[2])
+#define REGISTER_FOURTH(regs) ((regs)->regs[3])
 #define REGISTER_BX(regs) 0
 #define REGISTER_LR(regs) ((regs)->regs[30])
 #define GOROUTINE_REGISTER 28

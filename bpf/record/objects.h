@@ -61,6 +61,19 @@ static __always_inline void set_futex(struct record *r, struct task_struct *task
 			   mix(mix(m.place.inode, m.place.dev), m.place.offset));
 }
 
+/*
+ * System V's message queues and semaphores have numbers in a namespace. In a message queue, the
+ * messages of each type that is waited for are a queue of their own. Senders, which wait for room,
+ * have type 0.
+ */
+static __always_inline void set_ipc(struct record *r, struct task_struct *task,
+				    enum record_object kind, u64 number, u64 type)
+{
+	u64 space = mix(control.secret, (u64)BPF_CORE_READ(task, nsproxy, ipc_ns));
+
+	set_object(r, kind, mix(mix(mix(space, kind), number), type));
+}
+
 /* What a thread waits at. Of a thread that is not the current one less is known. */
 static __always_inline void set_waited_for(struct record *r, struct task_struct *task, bool current)
 {
@@ -75,6 +88,12 @@ static __always_inline void set_waited_for(struct record *r, struct task_struct 
 	else if (call == CALL_POLL || call == CALL_PPOLL || call == CALL_SELECT ||
 		 call == CALL_PSELECT6)
 		set_object(r, OBJECT_POLL_CALL, REGISTER_FIRST(regs));
+	else if (call == CALL_MSGRCV)
+		set_ipc(r, task, OBJECT_PIPE, REGISTER_FIRST(regs), REGISTER_FOURTH(regs));
+	else if (call == CALL_MSGSND)
+		set_ipc(r, task, OBJECT_PIPE, REGISTER_FIRST(regs), 0);
+	else if (call == CALL_SEMOP || call == CALL_SEMTIMEDOP)
+		set_ipc(r, task, OBJECT_SHARED_FUTEX, REGISTER_FIRST(regs), 0);
 	else if (has_descriptor(call))
 		set_file(r, task, REGISTER_FIRST(regs));
 }

@@ -51,9 +51,15 @@ enum call {
 	CALL_SENDMSG = 46,
 	CALL_RECVMSG = 47,
 	CALL_WAIT4 = 61,
+	CALL_SEMOP = 65,
+	CALL_MSGSND = 69,
+	CALL_MSGRCV = 70,
 	CALL_FUTEX = 202,
+	CALL_SEMTIMEDOP = 220,
 	CALL_CLOCK_NANOSLEEP = 230,
 	CALL_EPOLL_WAIT = 232,
+	CALL_MQ_SEND = 242,
+	CALL_MQ_RECEIVE = 243,
 	CALL_WAITID = 247,
 	CALL_PSELECT6 = 270,
 	CALL_PPOLL = 271,
@@ -74,6 +80,12 @@ enum call {
 	CALL_FUTEX = 98,
 	CALL_NANOSLEEP = 101,
 	CALL_CLOCK_NANOSLEEP = 115,
+	CALL_MQ_SEND = 182,
+	CALL_MQ_RECEIVE = 183,
+	CALL_MSGRCV = 188,
+	CALL_MSGSND = 189,
+	CALL_SEMTIMEDOP = 192,
+	CALL_SEMOP = 193,
 	CALL_ACCEPT = 202,
 	CALL_CONNECT = 203,
 	CALL_SENDTO = 206,
@@ -147,7 +159,8 @@ static __always_inline bool has_descriptor(u32 call)
 	       call == CALL_WRITEV || call == CALL_RECVFROM || call == CALL_RECVMSG ||
 	       call == CALL_SENDTO || call == CALL_SENDMSG || call == CALL_ACCEPT ||
 	       call == CALL_ACCEPT4 || call == CALL_CONNECT || call == CALL_EPOLL_WAIT ||
-	       call == CALL_EPOLL_PWAIT || call == CALL_EPOLL_PWAIT2;
+	       call == CALL_EPOLL_PWAIT || call == CALL_EPOLL_PWAIT2 || call == CALL_MQ_SEND ||
+	       call == CALL_MQ_RECEIVE;
 }
 
 /*

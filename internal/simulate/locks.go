@@ -93,6 +93,16 @@ func (m *Machine) restore(programs [][][]action) {
 	}
 }
 
+// off is how far the simulation is from what was recorded, with what was inferred of objects.
+func (m *Machine) off() float64 {
+	d := m.deviation()
+	if d.Stuck {
+		return math.Inf(1)
+	}
+	_, by := d.Worst()
+	return math.Abs(by)
+}
+
 // unexplained says how the simulation differs from what was recorded, with what was inferred of objects; "" if it does
 // the same.
 func (m *Machine) unexplained() (how string) {

@@ -290,7 +290,7 @@ func (r *run) unstall() bool {
 	case do.deed == doAcquire:
 		r.locks[do.of].owner = best
 	case do.deed == doTake:
-		r.servers[do.of].sleeps = recording.No
+		r.servers[do.of].sleeping = remove(r.servers[do.of].sleeping, best)
 		a.pos++
 	case do.deed == doWake && r.m.waits[do.of].pool >= 0:
 		a.pos++

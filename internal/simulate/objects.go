@@ -117,7 +117,7 @@ func (m *Machine) infer(o int32, list []int32) (what meaning, sure bool) {
 	}
 	if f.both && (kind == recording.Unknown || kind == recording.Futex) {
 		switch {
-		case !m.mentions(place, "cond_", "sem_"):
+		case !m.mentions(place, "cond_"):
 			return m.barrierOrMutex(f, list)
 		case f.always():
 			return barrier, true // made of a condition
@@ -206,7 +206,11 @@ func (m *Machine) asked(list []int32) bool {
 // barrierOrMutex decides about an object at which the same threads wait and wake others. At a barrier, each wakes all
 // that wait, and the same threads meet each time. At a mutex, each wakes one, whoever waits.
 func (m *Machine) barrierOrMutex(f rounds, list []int32) (what meaning, sure bool) {
-	waitAt := m.function(m.usualPlace(list, func(w *wait) int32 { return w.place }))
+	place := m.usualPlace(list, func(w *wait) int32 { return w.place })
+	if m.mentions(place, "semop", "semtimedop") { // whatever it is for, one function waits and wakes
+		return mutex, true
+	}
+	waitAt := m.function(place)
 	wakeAt := m.function(m.usualPlace(list, func(w *wait) int32 { return w.wakeAt }))
 	always := f.always()
 	switch {

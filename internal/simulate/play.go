@@ -55,6 +55,7 @@ type actor struct {
 	core   int32
 	since  float64 // when its wait began, for others or for a core
 	wait   int32   // that it is in; No: it waits at a gate or a lock
+	serves int32   // the client of the request that it has taken; No
 	next   int32   // the entity that waits behind it at the same gate
 	gen    uint32  // the event that may wake it
 	order  uint64  // in its core's queue
@@ -90,11 +91,10 @@ type poolState struct {
 	takers, blocked []int32
 }
 
-// serverState is what a server does.
+// serverState is what a server has to do.
 type serverState struct {
-	asking  []int32 // clients of which it has not taken the request, the first one first
-	current int32   // the client of the request that it has taken; No
-	sleeps  int32   // the server's entity, while it waits for a request; No
+	asking   []int32 // clients of which nobody has taken the request, the first one first
+	sleeping []int32 // the server's entities that wait for a request, the first one first
 }
 
 // lockState is which entity has a lock, and which ones wait for it.
@@ -194,14 +194,11 @@ func (r *run) reset(w *window, out *WindowOutcome) {
 	r.ents = grow(r.ents, len(w.entities))
 	for i := range r.ents {
 		e := &w.entities[i]
-		r.ents[i] = actor{left: -1, core: e.core, wait: recording.No, next: recording.No, asked: math.NaN(),
-			needed: true}
+		r.ents[i] = actor{left: -1, core: e.core, wait: recording.No, serves: recording.No,
+			next: recording.No, asked: math.NaN(), needed: true}
 	}
 	r.pools = grow(r.pools, r.m.pools)
 	r.servers = grow(r.servers, r.m.servers)
-	for i := range r.servers {
-		r.servers[i].current, r.servers[i].sleeps = recording.No, recording.No
-	}
 	r.locks = grow(r.locks, len(r.m.locks))
 	for i := range r.locks {
 		r.locks[i].owner = recording.No

@@ -1,6 +1,7 @@
 package simulate
 
 import (
+	"maps"
 	"slices"
 
 	"whatif/internal/recording"
@@ -9,11 +10,12 @@ import (
 // A server answers several clients, each at an object of its own, a socket mostly. While it is busy, requests come
 // unseen: they end no wait. As recorded, its program would answer the same clients in the same order, also those that
 // have not asked yet. So its program is written anew: it takes the request that came first, works, and answers that
-// client. A client asks by waiting for its answer.
+// client. A client asks by waiting for its answer. The threads of a pool that answer the same clients are one server:
+// whichever is free takes the next request.
 
-// server is a thread that answers clients.
+// server is some threads that answer clients.
 type server struct {
-	thread  int32
+	threads []int32
 	clients map[int32]int32 // the object at which each of them waits
 	// By wait of a client that no answer ended, the next one, which the client began at once: the server had taken the
 	// request, and that made room in the client's socket.
@@ -23,15 +25,14 @@ type server struct {
 // leastClients is how many clients a thread must have that is a server: of one, the program says when it is answered.
 const leastClients = 2
 
-// tryServers finds servers, and writes their programs anew if the simulation then still does what was recorded. It
-// returns the objects at which their clients wait.
+// tryServers finds servers, and writes their programs anew if the simulation then does what was recorded, or at least
+// comes closer to it. It returns the objects at which their clients wait.
 func (m *Machine) tryServers(lists [][]int32, queues []int32) (objects []int32) {
 	all := m.findServers(lists, queues)
 	if len(all) == 0 {
 		return nil
 	}
-	waits, was := slices.Clone(m.waits), slices.Clone(m.was.Windows)
-	programs := m.programs()
+	was := m.written()
 	for i, s := range all {
 		for _, o := range s.clients {
 			objects = append(objects, o)
@@ -40,44 +41,117 @@ func (m *Machine) tryServers(lists [][]int32, queues []int32) (objects []int32) 
 	}
 	m.servers = len(all)
 	m.couple()
-	if m.unexplained() == "" {
+	off := m.off()
+	if off <= goodLock {
 		return objects
 	}
-	m.waits, m.was.Windows, m.servers = waits, was, 0
-	m.restore(programs)
-	return nil
+	anew := m.written()
+	m.write(was)
+	if m.off() <= off {
+		return nil
+	}
+	m.write(anew)
+	return objects
 }
 
-// findServers finds threads that let several others go on, each at an object where nobody else does anything, and that
-// do so to those that waited when they began with it.
+// written is what tryServers changes.
+type written struct {
+	waits    []wait
+	windows  []WindowOutcome
+	programs [][][]action
+	servers  int
+}
+
+func (m *Machine) written() written {
+	return written{slices.Clone(m.waits), slices.Clone(m.was.Windows), m.programs(), m.servers}
+}
+
+func (m *Machine) write(w written) {
+	m.waits, m.was.Windows, m.servers = w.waits, w.windows, w.servers
+	m.restore(w.programs)
+	m.couple()
+}
+
+// findServers finds threads that let several others go on, each at an object where nobody else waits, and that do so to
+// those that waited when they began with it.
 func (m *Machine) findServers(lists [][]int32, queues []int32) (all []*server) {
-	of := map[int32]*server{}
-	var order []int32
+	var found []*server
 	for _, o := range queues {
-		first := &m.waits[lists[o][0]]
-		if slices.ContainsFunc(lists[o], func(n int32) bool {
-			return m.waits[n].thread != first.thread || m.waits[n].waker != first.waker
-		}) {
+		client := m.waits[lists[o][0]].thread
+		var wakers []int32
+		for _, n := range lists[o] {
+			w := &m.waits[n]
+			if w.thread != client {
+				wakers = nil
+				break
+			}
+			if !slices.Contains(wakers, w.waker) {
+				wakers = append(wakers, w.waker)
+			}
+		}
+		if len(wakers) == 0 || slices.Contains(wakers, client) {
 			continue
 		}
-		s := of[first.waker]
-		if s == nil {
-			s = &server{thread: first.waker, clients: map[int32]int32{}, vain: map[int32]int32{}}
-			of[first.waker] = s
-			order = append(order, first.waker)
+		var s *server
+		if s, found = serverOf(wakers, found); s == nil {
+			s = &server{threads: wakers, clients: map[int32]int32{}, vain: map[int32]int32{}}
+			found = append(found, s)
 		}
-		if _, twice := s.clients[first.thread]; twice {
+		if _, twice := s.clients[client]; twice {
 			continue
 		}
-		s.clients[first.thread] = o
+		s.clients[client] = o
 		m.findVain(s, lists[o])
 	}
-	for _, thread := range order {
-		if s := of[thread]; len(s.clients) >= leastClients && m.serves(s) {
+	for _, s := range found {
+		if len(s.clients) >= leastClients && !slices.ContainsFunc(s.threads, s.asksItself) && m.serves(s) {
 			all = append(all, s)
 		}
 	}
 	return all
+}
+
+// serverOf is the server that has one of some threads, made of all that have some of them, and the servers with it in
+// place of these; nil: none has.
+func serverOf(threads []int32, all []*server) (s *server, left []*server) {
+	for _, other := range all {
+		switch {
+		case !slices.ContainsFunc(threads, other.has):
+			left = append(left, other)
+		case s == nil:
+			s = other
+			left = append(left, s)
+		default:
+			s.add(other.threads)
+			maps.Copy(s.vain, other.vain)
+			for client, o := range other.clients {
+				if _, twice := s.clients[client]; !twice {
+					s.clients[client] = o
+				}
+			}
+		}
+	}
+	if s != nil {
+		s.add(threads)
+	}
+	return s, left
+}
+
+func (s *server) add(threads []int32) {
+	for _, t := range threads {
+		if !s.has(t) {
+			s.threads = append(s.threads, t)
+		}
+	}
+}
+
+// has reports whether a thread is one of the server's.
+func (s *server) has(thread int32) bool { return slices.Contains(s.threads, thread) }
+
+// asksItself reports whether a thread is a client of the server, too.
+func (s *server) asksItself(thread int32) bool {
+	_, asks := s.clients[thread]
+	return asks
 }
 
 // findVain finds waits of one client that no answer ended. If it often waits again at once, and once more at once,
@@ -110,7 +184,7 @@ func (m *Machine) serves(s *server) bool {
 	good, bad := 0, 0
 	for i := range m.windows {
 		for j := range m.windows[i].entities {
-			if m.windows[i].entities[j].thread != s.thread {
+			if !s.has(m.windows[i].entities[j].thread) {
 				continue
 			}
 			start, asked := int64(recording.No), int32(recording.No)
@@ -152,13 +226,13 @@ func (m *Machine) waitOf(a action) *wait {
 // answers reports whether a wait is one of a client for its answer.
 func (s *server) answers(w *wait) bool {
 	o, ok := s.clients[w.thread]
-	return ok && w.object == o && (w.ends == byWake && w.waker == s.thread || w.ends == never)
+	return ok && w.object == o && (w.ends == byWake && s.has(w.waker) || w.ends == never)
 }
 
 // asks reports whether a wait is one of the server for a request.
 func (s *server) asks(w *wait) bool {
 	_, ok := s.clients[w.waker]
-	return ok && w.thread == s.thread && w.ends == byWake
+	return ok && s.has(w.thread) && w.ends == byWake
 }
 
 // writeServer writes the programs of a server and its clients anew.
@@ -168,7 +242,7 @@ func (m *Machine) writeServer(no int32, s *server) {
 			e := &m.windows[i].entities[j]
 			if _, ok := s.clients[e.thread]; ok {
 				e.actions = m.clientOf(no, s, e.actions, &m.was.Windows[i])
-			} else if e.thread == s.thread {
+			} else if s.has(e.thread) {
 				e.actions = m.serverProgram(no, s, e.actions)
 			}
 		}
@@ -244,31 +318,31 @@ func (r *run) ask(i, n int32) bool {
 	if w.ends == never {
 		r.finished(i)
 	}
-	if g := s.sleeps; g >= 0 {
-		s.sleeps = recording.No
-		s.next()
-		r.ents[g].pos++
+	if len(s.sleeping) > 0 {
+		g := s.sleeping[0]
+		s.sleeping = append(s.sleeping[:0], s.sleeping[1:]...)
+		r.serve(g, s)
 		r.wake(g)
 	}
 	return false
 }
 
-// next takes the request that came first.
-func (s *serverState) next() {
-	s.current = s.asking[0]
+// serve has a server's thread take the request that came first.
+func (r *run) serve(i int32, s *serverState) {
+	r.ents[i].serves = s.asking[0]
 	s.asking = append(s.asking[:0], s.asking[1:]...)
+	r.ents[i].pos++
 }
 
-// take lets a server take a request, or wait for one.
+// take lets a server's thread take a request, or wait for one.
 func (r *run) take(i, no int32) bool {
 	s := &r.servers[no]
 	if len(s.asking) == 0 {
-		s.sleeps = i
+		s.sleeping = append(s.sleeping, i)
 		r.block(i, queued)
 		return false
 	}
-	s.next()
-	r.ents[i].pos++
+	r.serve(i, s)
 	return true
 }
 
@@ -277,8 +351,8 @@ func (r *run) take(i, no int32) bool {
 func (r *run) answer(i, n int32) {
 	r.ents[i].pos++
 	s := &r.servers[r.m.waits[n].server]
-	c := s.current
-	s.current = recording.No
+	c := r.ents[i].serves
+	r.ents[i].serves = recording.No
 	if c < 0 {
 		if c = r.m.waits[n].owner; !slices.Contains(s.asking, c) {
 			r.flags[n] |= ended
