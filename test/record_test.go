@@ -1,6 +1,7 @@
 package test
 
 import (
+	"maps"
 	"os/exec"
 	"path/filepath"
 	"runtime"
@@ -166,6 +167,37 @@ func TestRecordedChildren(t *testing.T) {
 				t.Errorf("of %d samples in longer %d are in main", sum.inLonger, sum.inMain)
 			}
 		})
+	}
+}
+
+// What processes wait at is told apart: each type of message of one of System V's queues, its semaphores, and POSIX's
+// queues.
+func TestRecordedQueues(t *testing.T) {
+	realkernel.NeedBeside(t)
+	rec := recorded(t, []string{"-p", "func:visited"}, realkernel.Compile(t, "testdata/ipc.c"), "4000")
+	waits := make([]int, len(rec.Objects))
+	all := 0
+	for _, w := range rec.Windows {
+		for _, e := range w.Events {
+			if e.Kind != recording.Switch || e.Condition != recording.Waiting {
+				continue
+			}
+			all++
+			if e.Object >= 0 {
+				waits[e.Object]++
+			}
+		}
+	}
+	kinds := map[recording.ObjectKind]int{}
+	for i, o := range rec.Objects {
+		t.Logf("%+v: %d of %d waits", o, waits[i], all)
+		if waits[i] >= all/20 {
+			kinds[o.Kind]++
+		}
+	}
+	want := map[recording.ObjectKind]int{recording.Pipe: 2, recording.Futex: 1, recording.File: 2}
+	if !maps.Equal(kinds, want) {
+		t.Errorf("objects by kind: %v, want %v", kinds, want)
 	}
 }
 
