@@ -12,7 +12,8 @@ import (
 // around the stretch (Losses.LeftOut). The rules:
 //
 //   - The first event of a thread says what it did when the window began, whatever its State says: states are read
-//     while threads go on. A thread without a State gets one.
+//     while threads go on. A thread without a State gets one. If it was switched in first, it was made unseen, at a
+//     moment that is not known: a stretch is left out there.
 //   - A thread that acts on a core that is believed to be idle was switched in there as soon as it could run. If
 //     another thread is believed to run there, one followed on the other, halfway between what is known of both.
 //   - What becomes of a thread that left its core unseen is told by the next event that names it: if that is a Wake, it
@@ -99,6 +100,7 @@ type mender struct {
 	piece   Window         // with its states only
 	first   int            // the piece's first event
 	pieces  []Window
+	listed  bool // the window has states of threads
 	broken  bool // the window was split
 	repairs int64
 }
@@ -114,6 +116,7 @@ func mendWindow(machine *machine, w *Window) []Window {
 	given := m.sort()
 	m.index()
 	m.start()
+	m.listed = len(given) > 0
 	states := m.initial(given)
 	m.piece = Window{Begin: w.Begin, End: w.End, Events: states}
 	for i := range states {
@@ -259,6 +262,8 @@ func (m *mender) stateOf(t int32, was *Event) (is Event, exists bool) {
 		return is, true
 	case actor == t && e.CPU == No && exists:
 		return is, true
+	case !exists && actor != t && e.Kind == Switch && m.listed:
+		return set(Waiting) // it was made unseen
 	case actor == t, e.Kind == Switch:
 		return set(Runnable)
 	case !exists: // a Wake
