@@ -7,7 +7,9 @@
  *
  *	record.h	what user space reads
  *	rings.h		where records go, and when
+ *	hooks.h		visits of points that are no places in the program
  *	members.h	which processes are recorded
+ *	calls.h		system calls that are points
  *	mappings.h	which file is mapped at an address
  *	stack.h		stacks, and places in the program
  *	objects.h	what threads wait at
@@ -21,5 +23,6 @@
 char LICENSE[] SEC("license")
 = "Dual MIT/GPL";
 
+#include "record/calls.h"
 #include "record/events.h"
 #include "record/goroutines.h"

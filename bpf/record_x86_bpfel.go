@@ -118,6 +118,9 @@ type RecordRecordControl struct {
 	Level  uint32
 	Own    uint32
 	Secret uint64
+	Hooks  [16]uint32
+	Exits  uint32
+	_      [4]byte
 }
 
 type RecordRecordCore struct {
@@ -271,6 +274,8 @@ const (
 	RecordProgOnRecordPoint            = "on_record_point"
 	RecordProgOnSingleRecordMoment     = "on_single_record_moment"
 	RecordProgOnSingleRecordPoint      = "on_single_record_point"
+	RecordProgRecordCallBegin          = "record_call_begin"
+	RecordProgRecordCallOver           = "record_call_over"
 	RecordProgRecordExec               = "record_exec"
 	RecordProgRecordExit               = "record_exit"
 	RecordProgRecordFork               = "record_fork"
@@ -289,6 +294,7 @@ const (
 	RecordProgRecordStates             = "record_states"
 	RecordProgRecordSwitch             = "record_switch"
 	RecordProgRecordWaking             = "record_waking"
+	RecordVarCallHooks                 = "call_hooks"
 	RecordVarControl                   = "control"
 	RecordVarMemberCount               = "member_count"
 	RecordVarPageShift                 = "page_shift"
@@ -354,6 +360,8 @@ type RecordProgramSpecs struct {
 	OnRecordPoint            *ebpf.ProgramSpec `ebpf:"on_record_point"`
 	OnSingleRecordMoment     *ebpf.ProgramSpec `ebpf:"on_single_record_moment"`
 	OnSingleRecordPoint      *ebpf.ProgramSpec `ebpf:"on_single_record_point"`
+	RecordCallBegin          *ebpf.ProgramSpec `ebpf:"record_call_begin"`
+	RecordCallOver           *ebpf.ProgramSpec `ebpf:"record_call_over"`
 	RecordExec               *ebpf.ProgramSpec `ebpf:"record_exec"`
 	RecordExit               *ebpf.ProgramSpec `ebpf:"record_exit"`
 	RecordFork               *ebpf.ProgramSpec `ebpf:"record_fork"`
@@ -396,6 +404,7 @@ type RecordMapSpecs struct {
 //
 // It can be passed ebpf.CollectionSpec.Assign.
 type RecordVariableSpecs struct {
+	CallHooks           *ebpf.VariableSpec `ebpf:"call_hooks"`
 	Control             *ebpf.VariableSpec `ebpf:"control"`
 	MemberCount         *ebpf.VariableSpec `ebpf:"member_count"`
 	PageShift           *ebpf.VariableSpec `ebpf:"page_shift"`
@@ -468,6 +477,7 @@ func (m *RecordMaps) Close() error {
 //
 // It can be passed to LoadRecordObjects or ebpf.CollectionSpec.LoadAndAssign.
 type RecordVariables struct {
+	CallHooks           *ebpf.Variable `ebpf:"call_hooks"`
 	Control             *ebpf.Variable `ebpf:"control"`
 	MemberCount         *ebpf.Variable `ebpf:"member_count"`
 	PageShift           *ebpf.Variable `ebpf:"page_shift"`
@@ -495,6 +505,8 @@ type RecordPrograms struct {
 	OnRecordPoint            *ebpf.Program `ebpf:"on_record_point"`
 	OnSingleRecordMoment     *ebpf.Program `ebpf:"on_single_record_moment"`
 	OnSingleRecordPoint      *ebpf.Program `ebpf:"on_single_record_point"`
+	RecordCallBegin          *ebpf.Program `ebpf:"record_call_begin"`
+	RecordCallOver           *ebpf.Program `ebpf:"record_call_over"`
 	RecordExec               *ebpf.Program `ebpf:"record_exec"`
 	RecordExit               *ebpf.Program `ebpf:"record_exit"`
 	RecordFork               *ebpf.Program `ebpf:"record_fork"`
@@ -523,6 +535,8 @@ func (p *RecordPrograms) Close() error {
 		p.OnRecordPoint,
 		p.OnSingleRecordMoment,
 		p.OnSingleRecordPoint,
+		p.RecordCallBegin,
+		p.RecordCallOver,
 		p.RecordExec,
 		p.RecordExit,
 		p.RecordFork,

@@ -220,20 +220,38 @@ func TestRecordedVisits(t *testing.T) {
 		{"source, forks", nil, []string{inSource, "longthreads", "500", "forks", "1000"}, 8000},
 		{"shell", []string{"-p", "func:visited"}, []string{"/bin/sh", "-c", inCode + " longthreads 14000; true"}, 56000},
 	} {
-		visitsAre(t, c.name, c.flags, c.program, c.visits)
+		visitsAre(t, c.name, c.flags, inCode, c.program, c.visits)
 	}
 	if runtime.GOARCH == "amd64" {
 		longNop := realkernel.Compile(t, "testdata/counts.c", "-DLONG_NOP")
-		visitsAre(t, "nop, forks", []string{"-p", "func:visited%return"},
+		visitsAre(t, "nop, forks", []string{"-p", "func:visited%return"}, longNop,
 			[]string{longNop, "longthreads", "500", "forks", "1000"}, 8000)
 	}
 }
 
-// visitsAre records a program, and compares the rate of its visits in the windows with how many it makes.
-func visitsAre(t *testing.T, name string, flags, program []string, visits float64) {
+// System calls and ends of processes are recorded, too.
+func TestRecordedCalls(t *testing.T) {
+	realkernel.NeedBeside(t)
+	ipc := realkernel.Compile(t, "testdata/ipc.c")
+	for _, c := range []struct {
+		point   string
+		program []string
+		visits  float64
+	}{
+		{"syscall:msgrcv", []string{ipc, "3000"}, 6000},
+		{"syscall:msgrcv%exit", []string{ipc, "3000"}, 6000},
+		{"tracepoint:syscalls:sys_enter_mq_timedsend", []string{ipc, "3000"}, 6000},
+		{"exit", []string{"/bin/sh", "-c", "for i in $(seq 300); do " + ipc + " 1; done"}, 602},
+	} {
+		visitsAre(t, c.point, []string{"-p", c.point}, ipc, c.program, c.visits)
+	}
+}
+
+// visitsAre records what starts a program, and compares the rate of visits in the windows with how many it makes.
+func visitsAre(t *testing.T, name string, flags []string, program string, command []string, visits float64) {
 	t.Helper()
 	t.Run(name, func(t *testing.T) {
-		rec := recorded(t, flags, program...)
+		rec := recorded(t, flags, command...)
 		sum := tallyOf(rec)
 		got := float64(sum.visits) * float64(rec.Length) / float64(sum.covered)
 		t.Logf("%.0f visits of %.0f in %d windows, losses %+v", got, visits, len(rec.Windows), rec.Losses)
@@ -242,7 +260,7 @@ func visitsAre(t *testing.T, name string, flags, program []string, visits float6
 			t.Error("wrong")
 		}
 		found := slices.ContainsFunc(rec.Threads, func(t recording.Thread) bool {
-			return strings.HasSuffix(t.Program, "counts")
+			return strings.HasSuffix(t.Program, filepath.Base(program))
 		})
 		if !found {
 			t.Errorf("no thread of the program among %+v", rec.Threads[:min(3, len(rec.Threads))])

@@ -4,6 +4,7 @@
 #define WHATIF_RECORD_MEMBERS_H
 
 #include "../members/task.h"
+#include "hooks.h"
 #include "mappings.h"
 #include "rings.h"
 
@@ -110,9 +111,11 @@ int BPF_PROG(record_exit, struct task_struct *task)
 {
 	struct recorded_process *m = member_of(task);
 
-	if (m && !untrusted(task)->signal->live.counter &&
-	    !__sync_val_compare_and_swap(&m->ended, 0, 1))
-		__sync_fetch_and_sub(&member_count, 1);
+	if (!m || untrusted(task)->signal->live.counter ||
+	    __sync_val_compare_and_swap(&m->ended, 0, 1))
+		return 0;
+	record_hooks(control.exits);
+	__sync_fetch_and_sub(&member_count, 1);
 	return 0;
 }
 

@@ -63,7 +63,7 @@ func (p *recordedPart) prepare(programs []probes.Program, length time.Duration) 
 		return err
 	}
 	p.code.begin(p.recorder, p.cfg)
-	if err := p.probe(places); err != nil {
+	if err := errors.Join(p.hook(points), p.probe(places)); err != nil {
 		return errors.Join(err, p.close())
 	}
 	for _, binaries := range programs {
@@ -96,6 +96,17 @@ func (p *recordedPart) probe(places []probes.Place) error {
 		all = append(all, live.Probe{Probe: place.Probe, Role: roleOf(place.Edge)})
 	}
 	return p.recorder.Probe(all)
+}
+
+// hook has the visits recorded of those points that are no places in the program.
+func (p *recordedPart) hook(points []point.Spec) error {
+	all, err := probes.HooksOf(points, p.cfg.Latencies)
+	for _, h := range all {
+		err = errors.Join(err, p.recorder.Hook(live.Hook{
+			Point: p.numbers[h.Of], Role: roleOf(h.Edge), Exit: h.Exit, Call: h.Call, Over: h.Over,
+		}))
+	}
+	return err
 }
 
 // close ends agents in the target, and gives the kernel side up.

@@ -33,6 +33,7 @@ type kernelSide struct {
 	control *bpf.RecordRecordControl
 	cores   *[bpf.LedgerLimitMAX_CPUS]bpf.RecordRecordCore
 	alive   *uint64
+	calls   *[2][bpf.LedgerLimitMAX_CALLS]uint32
 	tables  *ledger.TableRows
 	cpus    []int
 	rings   []*ringbuf.Reader // of cpus
@@ -40,6 +41,9 @@ type kernelSide struct {
 	clocks  []int // file descriptors
 	singly  bool  // the kernel has no links for several probes
 	windows uint64
+
+	hooks       int     // of control.Hooks that are in use
+	callsHooked [2]bool // at their begin, and at their end
 
 	windowRecords int // that a window may have, of all cores
 	ways          ways
@@ -163,6 +167,7 @@ func (k *kernelSide) mapShared(layout map[string]btf.VarSecinfo) error {
 	var rows *[bpf.LedgerLimitMAX_ROWS]bpf.LedgerRow
 	for name, pointer := range map[string]any{
 		"control": &k.control, "record_cores": &k.cores, "member_count": &k.alive, "rules": &rules, "rows": &rows,
+		"call_hooks": &k.calls,
 	} {
 		v, to := layout[name], reflect.ValueOf(pointer).Elem()
 		if uintptr(v.Size) != to.Type().Elem().Size() || int(v.Offset)+int(v.Size) > len(k.memory) {
@@ -196,10 +201,11 @@ func (k *kernelSide) openRings(spec *ebpf.MapSpec) error {
 	return nil
 }
 
-// attach attaches all programs that are written for tracepoints.
+// attach attaches the programs that are written for tracepoints, but those for system calls (see Hook).
 func (k *kernelSide) attach() error {
 	for name, p := range k.Programs {
-		if p.Type() != ebpf.Tracing || strings.HasPrefix(name, "record_join") || name == "record_states" {
+		if p.Type() != ebpf.Tracing || strings.HasPrefix(name, "record_join") || name == "record_states" ||
+			name == callBegins || name == callIsOver {
 			continue
 		}
 		attached, err := link.AttachTracing(link.TracingOptions{Program: p})

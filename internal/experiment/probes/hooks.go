@@ -62,25 +62,67 @@ func (p *Probes) hookCall(i int, name string, over bool) error {
 }
 
 func (p *Probes) hookTracepoint(i int, spec point.Spec) error {
-	names, err := tracepoint.Open()
-	if err == nil {
-		err = names.Check(spec.Category, spec.Event)
-		if closing := names.Close(); err == nil {
-			err = closing
-		}
-	}
-	if err != nil {
+	if err := checkTracepoint(spec); err != nil {
 		return err
 	}
 	if call, over, ok := tracepoint.SyscallOf(spec.Category, spec.Event); ok {
 		return p.hookCall(i, call, over)
 	}
-	err = p.ledger.CountTracepoint(i, spec.Event)
+	err := p.ledger.CountTracepoint(i, spec.Event)
 	if errors.Is(err, fs.ErrNotExist) {
 		return hint.New(err, "what tracefs lists under "+spec.Category+" are not all tracepoints: "+
 			"probes that were added to a running kernel cannot be counted, nor can ftrace's own records")
 	}
 	return err
+}
+
+// checkTracepoint refuses what tracefs does not list.
+func checkTracepoint(spec point.Spec) error {
+	names, err := tracepoint.Open()
+	if err != nil {
+		return err
+	}
+	return errors.Join(names.Check(spec.Category, spec.Event), names.Close())
+}
+
+// Hook is a point that a recording has although it is no place in the program: a system call, or the end of a process.
+type Hook struct {
+	Of   uint32 // the point
+	Edge point.Edge
+	Exit bool
+	Call int // the system call's number
+	Over bool
+}
+
+// HooksOf finds those of the points that are none of the program's places.
+func HooksOf(points []point.Spec, latencies []point.Latency) (all []Hook, err error) {
+	for i, spec := range points {
+		h := Hook{Of: uint32(i), Exit: spec.Kind == point.Exit}
+		name, over, isCall := callOf(spec)
+		switch {
+		case isCall:
+			if h.Call, err = tracepoint.Syscall(name); err != nil {
+				return nil, fmt.Errorf("recording progress point %s: %w", spec.Text, err)
+			}
+			h.Over = over
+		case !h.Exit:
+			continue
+		}
+		h.Edge = EdgeOf(i, points, latencies)
+		all = append(all, h)
+	}
+	return all, nil
+}
+
+// callOf is the system call that a point is, if it is one.
+func callOf(spec point.Spec) (name string, over, isCall bool) {
+	switch spec.Kind {
+	case point.Syscall:
+		return spec.Event, spec.AtExit, true
+	case point.Tracepoint:
+		return tracepoint.SyscallOf(spec.Category, spec.Event)
+	}
+	return "", false, false
 }
 
 // checkLine refuses a line that has no code in the programs and their libraries. If one of the programs has no symbols

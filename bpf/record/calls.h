@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: (MIT OR GPL-2.0) */
+/* Progress points that are system calls. */
+#ifndef WHATIF_RECORD_CALLS_H
+#define WHATIF_RECORD_CALLS_H
+
+#include "../base/registers.h"
+#include "hooks.h"
+#include "members.h"
+
+/* By number, at their begin and at their end: which of control.hooks count. User space writes it. */
+volatile u32 call_hooks[2][MAX_CALLS];
+
+/* As in points/hooks.h: of any process, and most are no point. */
+static __always_inline int record_call(s64 number, u32 over)
+{
+	struct task_struct *task;
+	u32 hooks;
+
+	if (number < 0 || number >= MAX_CALLS)
+		return 0;
+	hooks = call_hooks[over][number & (MAX_CALLS - 1)];
+	if (!hooks)
+		return 0;
+	task = bpf_get_current_task_btf();
+	if (member_of(task) && !IN_COMPAT_CALL(&task->thread_info))
+		record_hooks(hooks);
+	return 0;
+}
+
+SEC("tp_btf/sys_enter")
+int BPF_PROG(record_call_begin, struct pt_regs *regs, long number)
+{
+	return record_call(number, 0);
+}
+
+SEC("tp_btf/sys_exit")
+int BPF_PROG(record_call_over, struct pt_regs *regs)
+{
+	return record_call(REGISTER_CALL(regs), 1);
+}
+
+#endif
