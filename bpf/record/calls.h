@@ -7,7 +7,7 @@
 #include "hooks.h"
 #include "members.h"
 
-/* By number, at their begin and at their end: which of control.hooks count. User space writes it. */
+/* By number, at their begin and at their end: which of control.hooks count. Set by user space. */
 volatile u32 call_hooks[2][MAX_CALLS];
 
 /* As in points/hooks.h: of any process, and most are no point. */

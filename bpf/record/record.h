@@ -128,7 +128,7 @@ struct record_control {
 	u32 level;  /* depth of whatif's namespace of process numbers */
 	u32 own;    /* whatif's own process */
 	u64 secret; /* odd: addresses of the kernel do not become known */
-	/* Points that are no places in the program, as a probe's cookie has them: see record_point. */
+	/* Points that are no places in the program, as cookies have them: see record_point. */
 	u32 hooks[MAX_POINTS];
 	u32 exits; /* which of them count ends of processes */
 };
