@@ -140,7 +140,9 @@ type RecordRecordCore struct {
 	Switches   uint64
 	Unknown    uint64
 	Probed     uint64
-	_          [40]byte
+	Visited    uint64
+	Hooked     uint64
+	_          [24]byte
 }
 
 type RecordRecordKind uint32

@@ -151,6 +151,7 @@ static __always_inline int record_point(struct pt_regs *ctx)
 	r.class = cookie >> 16 & 15;
 	if (cookie >> 24 & 0xff)
 		r.object = key_register(ctx, (cookie >> 24 & 0xff) - 1);
+	c->visited++;
 	put_event(c, &r, sizeof(r));
 	return 0;
 }

@@ -62,16 +62,28 @@ static __always_inline void set_futex(struct record *r, struct task_struct *task
 }
 
 /*
- * System V's message queues and semaphores have numbers in a namespace. In a message queue, the
- * messages of each type that is waited for are a queue of their own. Senders, which wait for room,
- * have type 0.
+ * System V's message queues and sets of semaphores have numbers in a namespace. Each type of
+ * message that is waited for is a queue of its own, and so is room for others; each semaphore is an
+ * object.
  */
 static __always_inline void set_ipc(struct record *r, struct task_struct *task,
-				    enum record_object kind, u64 number, u64 type)
+				    enum record_object kind, u64 number, u64 which)
 {
 	u64 space = mix(control.secret, (u64)BPF_CORE_READ(task, nsproxy, ipc_ns));
 
-	set_object(r, kind, mix(mix(mix(space, kind), number), type));
+	set_object(r, kind, mix(mix(mix(space, kind), number), which));
+}
+#define ROOM (~0ull)
+
+/* Of a thread that is not the current one the semaphore is not known. */
+static __always_inline void set_semaphore(struct record *r, struct task_struct *task,
+					  struct pt_regs *regs, bool current)
+{
+	u16 number; /* the first field of struct sembuf */
+
+	if (current &&
+	    !bpf_probe_read_user(&number, sizeof(number), (void *)REGISTER_SECOND(regs)))
+		set_ipc(r, task, OBJECT_SHARED_FUTEX, REGISTER_FIRST(regs), number);
 }
 
 /* What a thread waits at. Of a thread that is not the current one less is known. */
@@ -91,9 +103,9 @@ static __always_inline void set_waited_for(struct record *r, struct task_struct 
 	else if (call == CALL_MSGRCV)
 		set_ipc(r, task, OBJECT_PIPE, REGISTER_FIRST(regs), REGISTER_FOURTH(regs));
 	else if (call == CALL_MSGSND)
-		set_ipc(r, task, OBJECT_PIPE, REGISTER_FIRST(regs), 0);
+		set_ipc(r, task, OBJECT_PIPE, REGISTER_FIRST(regs), ROOM);
 	else if (call == CALL_SEMOP || call == CALL_SEMTIMEDOP)
-		set_ipc(r, task, OBJECT_SHARED_FUTEX, REGISTER_FIRST(regs), 0);
+		set_semaphore(r, task, regs, current);
 	else if (has_descriptor(call))
 		set_file(r, task, REGISTER_FIRST(regs));
 }

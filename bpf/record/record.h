@@ -150,6 +150,8 @@ struct record_core {
 	u64 switches;
 	u64 unknown; /* stacks that ended before their outermost frame */
 	u64 probed;  /* visits to probes on Go's runtime, of all processes with the binary */
+	u64 visited; /* visits of points: by probes, */
+	u64 hooked;  /* and by control.hooks */
 } __attribute__((aligned(128)));
 
 /* A process of the target. */

@@ -207,7 +207,7 @@ func (a *arranger) number(thread uint32) int32 {
 }
 
 // of is the state of a thread of the target. A thread that is met for the first time was in the condition that is given
-// when the window began.
+// when the window began. One that is met as it gets a core was made unseen: it has no state (recording.Repair).
 func (a *arranger) of(thread uint32, was recording.Condition) *threadState {
 	s := a.threads[thread]
 	if s == nil {
@@ -215,7 +215,7 @@ func (a *arranger) of(thread uint32, was recording.Condition) *threadState {
 			number: a.numbers.thread(thread, 0), condition: was, place: recording.No, object: recording.No, ran: never,
 		}
 		a.threads[thread] = s
-		if a.live {
+		if a.live && was != recording.Runnable {
 			a.state(s)
 		}
 	}

@@ -137,10 +137,20 @@ func (k *kernelSide) costs() recording.Costs {
 		Switch: spent(tracing, bpf.RecordRecordKindRECORD_SWITCH),
 		Wake:   spent(tracing, bpf.RecordRecordKindRECORD_WAKE),
 		Sample: spent(k.ways.sample, bpf.RecordRecordKindRECORD_SAMPLE),
-		Visit:  spent(k.probeWay(pointHandler), bpf.RecordRecordKindRECORD_VISIT),
+		Visit:  spent(k.visitWay(), bpf.RecordRecordKindRECORD_VISIT),
 		Goroutine: spent(k.probeWay(momentHandler), bpf.RecordRecordKindRECORD_RUN, bpf.RecordRecordKindRECORD_PARK,
 			bpf.RecordRecordKindRECORD_READY),
 	}
+}
+
+// visitWay is what it takes on average to reach the program that records a visit: by a probe, or by a tracepoint.
+func (k *kernelSide) visitWay() float64 {
+	var probed, hooked float64
+	for _, cpu := range k.cpus {
+		probed += float64(k.cores[cpu].Visited)
+		hooked += float64(k.cores[cpu].Hooked)
+	}
+	return (k.probeWay(pointHandler)*probed + tracing*hooked) / math.Max(1, probed+hooked)
 }
 
 // mostCost bounds what is believed, in ns: a core that was taken from this process while it measured is no cost.

@@ -25,6 +25,8 @@ const (
 
 // Hook has the visits of a point recorded.
 func (r *Recorder) Hook(h Hook) error {
+	r.probing.Lock()
+	defer r.probing.Unlock()
 	k := r.kernel
 	if k.hooks == mostHooks {
 		return fmt.Errorf("recording more than %d system calls and ends of processes", mostHooks)

@@ -2,8 +2,8 @@
 // its rings, and makes a recording of them. Package recording says what is in one, bpf/record.bpf.c how the kernel side
 // writes it.
 //
-// The normal sequence: Open, Probe for each point, Follow for each binary in Go, Join, Begin, Record, Close. Nothing
-// stops the target at any time.
+// The normal sequence: Open, Probe or Hook for each point, Follow for each binary in Go, Join, Begin, Record, Close.
+// Nothing stops the target at any time.
 package recorder
 
 import (

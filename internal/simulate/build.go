@@ -208,7 +208,7 @@ func (b *builder) known(thread int32, start int64, begins condition) *track {
 		t.entity = int32(len(b.entities))
 		b.entities = append(b.entities, thread)
 		info := &b.m.rec.Threads[thread]
-		e := entity{thread: thread, start: float64(start), begins: begins, core: recording.No,
+		e := entity{thread: thread, start: float64(start), begins: begins, core: recording.No, serves: recording.No,
 			weight: math.Pow(1.25, -float64(info.Nice)), goroutine: info.Goroutine, allowed: b.allowed(info.Allowed)}
 		b.w.entities = append(b.w.entities, e)
 		b.open(t, edge{edgeStart, recording.No})

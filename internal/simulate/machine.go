@@ -70,6 +70,7 @@ type entity struct {
 	goroutine bool
 	gives     int32 // the pool that it gives to; No
 	takes     int32 // the pool that it takes from; No
+	serves    int32 // the client that it works for at its start; No
 	cut       bool  // it ran or could run when the window ended: it would go on
 	atLock    bool  // it waited for a lock when the window ended: when it has that, it would go on
 	coupled   bool  // it wakes others, or waits for others

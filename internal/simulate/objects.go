@@ -117,7 +117,7 @@ func (m *Machine) infer(o int32, list []int32) (what meaning, sure bool) {
 	}
 	if f.both && (kind == recording.Unknown || kind == recording.Futex) {
 		switch {
-		case !m.mentions(place, "cond_"):
+		case !m.mentions(place, "cond_", "sem_"):
 			return m.barrierOrMutex(f, list)
 		case f.always():
 			return barrier, true // made of a condition
@@ -207,7 +207,7 @@ func (m *Machine) asked(list []int32) bool {
 // that wait, and the same threads meet each time. At a mutex, each wakes one, whoever waits.
 func (m *Machine) barrierOrMutex(f rounds, list []int32) (what meaning, sure bool) {
 	place := m.usualPlace(list, func(w *wait) int32 { return w.place })
-	if m.mentions(place, "semop", "semtimedop") { // whatever it is for, one function waits and wakes
+	if m.mentions(place, "semop", "semtimedop") { // one function waits and wakes: it would look like a barrier
 		return mutex, true
 	}
 	waitAt := m.function(place)

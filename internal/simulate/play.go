@@ -56,6 +56,7 @@ type actor struct {
 	since  float64 // when its wait began, for others or for a core
 	wait   int32   // that it is in; No: it waits at a gate or a lock
 	serves int32   // the client of the request that it has taken; No
+	served bool    // a server had taken its request when the window began
 	next   int32   // the entity that waits behind it at the same gate
 	gen    uint32  // the event that may wake it
 	order  uint64  // in its core's queue
@@ -194,8 +195,13 @@ func (r *run) reset(w *window, out *WindowOutcome) {
 	r.ents = grow(r.ents, len(w.entities))
 	for i := range r.ents {
 		e := &w.entities[i]
-		r.ents[i] = actor{left: -1, core: e.core, wait: recording.No, serves: recording.No,
+		r.ents[i] = actor{left: -1, core: e.core, wait: recording.No, serves: e.serves,
 			next: recording.No, asked: math.NaN(), needed: true}
+	}
+	for i := range r.ents {
+		if c := r.ents[i].serves; c >= 0 {
+			r.ents[c].served = true
+		}
 	}
 	r.pools = grow(r.pools, r.m.pools)
 	r.servers = grow(r.servers, r.m.servers)

@@ -15,14 +15,14 @@ import (
 
 // server is some threads that answer clients.
 type server struct {
-	threads []int32
+	threads map[int32]bool
 	clients map[int32]int32 // the object at which each of them waits
 	// By wait of a client that no answer ended, the next one, which the client began at once: the server had taken the
 	// request, and that made room in the client's socket.
 	vain map[int32]int32
 }
 
-// leastClients is how many clients a thread must have that is a server: of one, the program says when it is answered.
+// leastClients is how many clients a server must have: of one, the program says when it is answered.
 const leastClients = 2
 
 // tryServers finds servers, and writes their programs anew if the simulation then does what was recorded, or at least
@@ -41,13 +41,13 @@ func (m *Machine) tryServers(lists [][]int32, queues []int32) (objects []int32) 
 	}
 	m.servers = len(all)
 	m.couple()
-	off := m.off()
+	_, off := m.off()
 	if off <= goodLock {
 		return objects
 	}
 	anew := m.written()
 	m.write(was)
-	if m.off() <= off {
+	if _, before := m.off(); before <= off {
 		return nil
 	}
 	m.write(anew)
@@ -58,100 +58,108 @@ func (m *Machine) tryServers(lists [][]int32, queues []int32) (objects []int32) 
 type written struct {
 	waits    []wait
 	windows  []WindowOutcome
-	programs [][][]action
+	entities [][]entity
 	servers  int
 }
 
 func (m *Machine) written() written {
-	return written{slices.Clone(m.waits), slices.Clone(m.was.Windows), m.programs(), m.servers}
+	w := written{waits: slices.Clone(m.waits), windows: slices.Clone(m.was.Windows), servers: m.servers}
+	for i := range m.windows {
+		w.entities = append(w.entities, slices.Clone(m.windows[i].entities))
+	}
+	return w
 }
 
 func (m *Machine) write(w written) {
 	m.waits, m.was.Windows, m.servers = w.waits, w.windows, w.servers
-	m.restore(w.programs)
+	for i := range m.windows {
+		m.windows[i].entities = w.entities[i]
+	}
 	m.couple()
 }
 
 // findServers finds threads that let several others go on, each at an object where nobody else waits, and that do so to
 // those that waited when they began with it.
 func (m *Machine) findServers(lists [][]int32, queues []int32) (all []*server) {
+	of := map[int32]*server{} // by thread
 	var found []*server
 	for _, o := range queues {
-		client := m.waits[lists[o][0]].thread
-		var wakers []int32
-		for _, n := range lists[o] {
-			w := &m.waits[n]
-			if w.thread != client {
-				wakers = nil
-				break
-			}
-			if !slices.Contains(wakers, w.waker) {
-				wakers = append(wakers, w.waker)
+		client, wakers := m.answered(lists[o])
+		var those []*server
+		twice := false
+		for _, t := range wakers {
+			if s := of[t]; s != nil && !slices.Contains(those, s) {
+				_, asks := s.clients[client]
+				those, twice = append(those, s), twice || asks
 			}
 		}
-		if len(wakers) == 0 || slices.Contains(wakers, client) {
+		if len(wakers) == 0 || twice {
 			continue
 		}
-		var s *server
-		if s, found = serverOf(wakers, found); s == nil {
-			s = &server{threads: wakers, clients: map[int32]int32{}, vain: map[int32]int32{}}
-			found = append(found, s)
+		if len(those) == 0 {
+			s := &server{threads: map[int32]bool{}, clients: map[int32]int32{}, vain: map[int32]int32{}}
+			those, found = append(those, s), append(found, s)
 		}
-		if _, twice := s.clients[client]; twice {
-			continue
+		s := those[0]
+		for _, other := range those[1:] {
+			s.take(other, of)
+		}
+		for _, t := range wakers {
+			s.threads[t], of[t] = true, s
 		}
 		s.clients[client] = o
 		m.findVain(s, lists[o])
 	}
 	for _, s := range found {
-		if len(s.clients) >= leastClients && !slices.ContainsFunc(s.threads, s.asksItself) && m.serves(s) {
+		if len(s.clients) >= leastClients && !s.asksItself() && m.serves(s) {
 			all = append(all, s)
 		}
 	}
 	return all
 }
 
-// serverOf is the server that has one of some threads, made of all that have some of them, and the servers with it in
-// place of these; nil: none has.
-func serverOf(threads []int32, all []*server) (s *server, left []*server) {
-	for _, other := range all {
-		switch {
-		case !slices.ContainsFunc(threads, other.has):
-			left = append(left, other)
-		case s == nil:
-			s = other
-			left = append(left, s)
-		default:
-			s.add(other.threads)
-			maps.Copy(s.vain, other.vain)
-			for client, o := range other.clients {
-				if _, twice := s.clients[client]; !twice {
-					s.clients[client] = o
-				}
-			}
+// rarely is the part of its share of the answers to a client that a thread must give to be one of its server's.
+const rarely = 0.1
+
+// answered is the one thread that waits at an object, and those that mostly let it go on; nil: several wait.
+func (m *Machine) answered(list []int32) (client int32, wakers []int32) {
+	client = m.waits[list[0]].thread
+	times := map[int32]int{}
+	for _, n := range list {
+		w := &m.waits[n]
+		if w.thread != client {
+			return client, nil
+		}
+		if times[w.waker]++; times[w.waker] == 1 {
+			wakers = append(wakers, w.waker)
 		}
 	}
-	if s != nil {
-		s.add(threads)
-	}
-	return s, left
+	least := rarely * float64(len(list)) / float64(len(wakers))
+	return client, slices.DeleteFunc(wakers, func(t int32) bool { return float64(times[t]) < least })
 }
 
-func (s *server) add(threads []int32) {
-	for _, t := range threads {
-		if !s.has(t) {
-			s.threads = append(s.threads, t)
+// take makes another server's threads and clients its own.
+func (s *server) take(other *server, of map[int32]*server) {
+	for t := range other.threads {
+		s.threads[t], of[t] = true, s
+	}
+	for client, o := range other.clients {
+		if _, asks := s.clients[client]; !asks {
+			s.clients[client] = o
 		}
 	}
+	maps.Copy(s.vain, other.vain)
+	other.clients = nil
 }
 
-// has reports whether a thread is one of the server's.
-func (s *server) has(thread int32) bool { return slices.Contains(s.threads, thread) }
-
-// asksItself reports whether a thread is a client of the server, too.
-func (s *server) asksItself(thread int32) bool {
-	_, asks := s.clients[thread]
-	return asks
+// asksItself reports whether one of the threads is a client, too.
+func (s *server) asksItself() bool {
+	for t := range s.threads {
+		if _, asks := s.clients[t]; asks {
+			return true
+		}
+	}
+	return false
 }
 
 // findVain finds waits of one client that no answer ended. If it often waits again at once, and once more at once,
@@ -184,7 +192,7 @@ func (m *Machine) serves(s *server) bool {
 	good, bad := 0, 0
 	for i := range m.windows {
 		for j := range m.windows[i].entities {
-			if !s.has(m.windows[i].entities[j].thread) {
+			if !s.threads[m.windows[i].entities[j].thread] {
 				continue
 			}
 			start, asked := int64(recording.No), int32(recording.No)
@@ -226,13 +234,13 @@ func (m *Machine) waitOf(a action) *wait {
 // answers reports whether a wait is one of a client for its answer.
 func (s *server) answers(w *wait) bool {
 	o, ok := s.clients[w.thread]
-	return ok && w.object == o && (w.ends == byWake && s.has(w.waker) || w.ends == never)
+	return ok && w.object == o && (w.ends == byWake && s.threads[w.waker] || w.ends == never)
 }
 
 // asks reports whether a wait is one of the server for a request.
 func (s *server) asks(w *wait) bool {
 	_, ok := s.clients[w.waker]
-	return ok && s.has(w.thread) && w.ends == byWake
+	return ok && s.threads[w.thread] && w.ends == byWake
 }
 
 // writeServer writes the programs of a server and its clients anew.
@@ -242,7 +250,8 @@ func (m *Machine) writeServer(no int32, s *server) {
 			e := &m.windows[i].entities[j]
 			if _, ok := s.clients[e.thread]; ok {
 				e.actions = m.clientOf(no, s, e.actions, &m.was.Windows[i])
-			} else if s.has(e.thread) {
+			} else if s.threads[e.thread] {
+				e.serves = m.servedFirst(s, e.actions)
 				e.actions = m.serverProgram(no, s, e.actions)
 			}
 		}
@@ -275,6 +284,25 @@ func (m *Machine) serverProgram(no int32, s *server, actions []action) (out []ac
 		}
 	}
 	return append(out, since...)
+}
+
+// servedFirst is the client for which a server's thread works as the window begins: that one waits already, and gets
+// the first answer, before which no request is seen to be taken. No: none.
+func (m *Machine) servedFirst(s *server, actions []action) int32 {
+	for _, a := range actions {
+		w := m.waitOf(a)
+		switch {
+		case w == nil:
+		case a.deed == doWait && s.asks(w):
+			return recording.No
+		case a.deed == doWake && s.answers(w):
+			if _, heard := s.vain[a.of]; heard || w.began > 0 {
+				return recording.No
+			}
+			return w.owner
+		}
+	}
+	return recording.No
 }
 
 // clientOf is a client's program: its waits ask the server, and it need not wake that.
@@ -312,12 +340,15 @@ func (r *run) ask(i, n int32) bool {
 	}
 	w := &r.m.waits[n]
 	s := &r.servers[w.server]
-	s.asking = append(s.asking, i)
 	r.flags[n] |= open
 	r.set(i, asleep)
 	if w.ends == never {
 		r.finished(i)
 	}
+	if r.ents[i].served { // since before the window
+		return false
+	}
+	s.asking = append(s.asking, i)
 	if len(s.sleeping) > 0 {
 		g := s.sleeping[0]
 		s.sleeping = append(s.sleeping[:0], s.sleeping[1:]...)
@@ -353,6 +384,13 @@ func (r *run) answer(i, n int32) {
 	s := &r.servers[r.m.waits[n].server]
 	c := r.ents[i].serves
 	r.ents[i].serves = recording.No
+	if c >= 0 && r.ents[c].served {
+		r.ents[c].served = false
+		if r.ents[c].wait != n { // it has not yet begun to wait
+			r.flags[n] |= ended
+			return
+		}
+	}
 	if c < 0 {
 		if c = r.m.waits[n].owner; !slices.Contains(s.asking, c) {
 			r.flags[n] |= ended

@@ -101,7 +101,13 @@ func HooksOf(points []point.Spec, latencies []point.Latency) (all []Hook, err er
 		name, over, isCall := callOf(spec)
 		switch {
 		case isCall:
-			if h.Call, err = tracepoint.Syscall(name); err != nil {
+			if spec.Kind == point.Tracepoint {
+				err = checkTracepoint(spec)
+			}
+			if err == nil {
+				h.Call, err = tracepoint.Syscall(name)
+			}
+			if err != nil {
 				return nil, fmt.Errorf("recording progress point %s: %w", spec.Text, err)
 			}
 			h.Over = over

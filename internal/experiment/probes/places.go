@@ -43,7 +43,7 @@ func PlacesOf(points []point.Spec, latencies []point.Latency, programs []Program
 		case isCall, spec.Kind == point.Exit: // see HooksOf
 		case !spec.Probed():
 			return nil, nil, hint.New(fmt.Errorf("recording progress point %s: its visits are counted, and not recorded one "+
-				"by one", spec.Text), "name a function, a line, a system call or a point in the source")
+				"by one", spec.Text), "name a function, a line, a system call, exit or a point in the source")
 		case spec.InJava() && slices.ContainsFunc(programs, IsJavaVM): // see RecordJava
 		default:
 			places, missing, err := placesIn(i, spec, ends, programs)
