@@ -2,6 +2,7 @@ package test
 
 import (
 	"maps"
+	"math"
 	"os/exec"
 	"path/filepath"
 	"runtime"
@@ -245,6 +246,24 @@ func TestRecordedCalls(t *testing.T) {
 	} {
 		visitsAre(t, c.point, []string{"-p", c.point}, ipc, c.program, c.visits)
 	}
+	t.Run("both ends", func(t *testing.T) {
+		flags := []string{"-p", "syscall:msgrcv", "-p", "over=syscall:msgrcv%exit", "-p", "func:visited"}
+		rec := recorded(t, flags, ipc, "3000")
+		visits := make([]float64, len(rec.Points))
+		for _, w := range rec.Windows {
+			for _, e := range w.Events {
+				if e.Kind == recording.Visit {
+					visits[e.Point]++
+				}
+			}
+		}
+		t.Logf("%v", visits)
+		// Two processes receive in each round; a window cuts some.
+		few := 5 * float64(len(rec.Windows))
+		if math.Abs(visits[0]-visits[1]) > few || math.Abs(visits[0]-2*visits[2]) > few || visits[2] < 100 {
+			t.Error("wrong")
+		}
+	})
 }
 
 // visitsAre records what starts a program, and compares the rate of visits in the windows with how many it makes.

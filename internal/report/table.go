@@ -187,7 +187,9 @@ func pointTable(p *printer, r *analyze.Result, k int, opt Options) {
 		p.hanging("", fmt.Sprintf("too few experiments to tell: %s, the first of them %s with %s of the time",
 			count(len(few), "unit"), cutLeft(few[0].cells[colPlace], 40), few[0].cells[colShare]))
 	}
-	untriedLine(p, untried, name)
+	if !asked(r) {
+		untriedLine(p, untried, name)
+	}
 	boundsLegend(p, rows)
 	estimatesLegend(p, r, rows)
 	writeNotes(p, rows)
@@ -248,6 +250,13 @@ func untriedLine(p *printer, untried []*analyze.Target, name func(profile.Unit) 
 	}
 	p.hanging("", fmt.Sprintf("never tried: %s, the largest of them %s with %s of the time",
 		count(len(untried), "unit"), cutLeft(clean(name(most.Unit)), 40), share(most.Share)))
+}
+
+// asked tells whether all runs had their units from the user, who knows then that no other was tried.
+func asked(r *analyze.Result) bool {
+	return len(r.Runs) > 0 && !slices.ContainsFunc(r.Runs, func(f analyze.RunFacts) bool {
+		return f.Run == nil || len(f.Run.Targets) == 0
+	})
 }
 
 func collectRows(
