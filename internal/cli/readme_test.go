@@ -25,18 +25,19 @@ var shorter = strings.NewReplacer("-d 60s", "-d 900ms", "-d 30s", "-d 900ms", "-
 var needsExperiments = regexp.MustCompile(` (-s|-l|-t|--until|--together|--view|--repeat|--device|--waiting) ` +
 	`| sample:|whatif (system|demo)`)
 
-// brief is a documented command as the test executes it. Short experiments give short runs an answer. Questions about
-// another machine need a recording, which is a part of the run. Of the other documents, commands that show points
-// and scopes have none, so they run beside other tests; the README's have them.
+// brief is a documented command as the test executes it. Short experiments give short runs an answer; on a busy
+// machine a run of less than a second may have eight samples, and none. Questions about another machine need a
+// recording, which is a part of the run. Of the other documents, commands that show points and scopes have none, so
+// they run beside other tests; the README's have them.
 func (c *command) brief() string {
 	text := shorter.Replace(strings.TrimPrefix(c.text, "sudo "))
 	switch {
 	case strings.Contains(text, "--device"): // needs a recording, for which a busy machine needs time
 		text = strings.Replace(text, "-d 900ms", "-d 2500ms", 1)
 	case sessions.MatchString(text) && c.document != filepath.Base(readme) && !needsExperiments.MatchString(text):
-		text = strings.Replace(text, "-d 900ms", "-d 900ms -s 0", 1)
+		text = strings.Replace(text, "-d 900ms", "-d 1500ms -s 0", 1)
 	case sessions.MatchString(text):
-		text = strings.Replace(text, "-d 900ms", "-d 700ms --experiment 30ms", 1)
+		text = strings.Replace(text, "-d 900ms", "-d 1100ms --experiment 30ms", 1)
 	}
 	return text
 }
