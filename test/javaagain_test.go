@@ -216,8 +216,8 @@ func TestJavaAgain(t *testing.T) {
 		t.Errorf("%s are left: %v, at first %v", what, now, first)
 	}
 	// Each time that a class is changed HotSpot 17 keeps 12 to 17 KiB of metadata of a class of this size for good, and 20
-	// in all, whoever changes it: by 300 times in which an agent changed nothing in it. It is five times for each attach,
-	// as code is compiled anew with sharp lines, and as the point comes and goes. Code waits to be removed, too.
+	// in all. It keeps as much where an agent changes nothing in the class (300 times). Each attach changes classes five
+	// times, as code is compiled anew with sharp lines, and as the point comes and goes. Code waits to be removed, too.
 	if n > 50 && (now.rss > first.rss+250*n || now.metadata > first.metadata+100*n) {
 		t.Errorf("memory is left: %v, at first %v", now, first)
 	}

@@ -10,26 +10,18 @@
 #ifndef WHATIF_HOOKS_H
 #define WHATIF_HOOKS_H
 
+#include "../base/calls.h"
 #include "visits.h"
 
-/*
- * A system call of any process: most are no point. Calls by the entry for 32-bit programs are not
- * counted, as in the kernel's own tracepoints.
- */
 static __always_inline int on_call(s64 number, u32 over)
 {
-	struct task_struct *task;
+	u32 points = marks_of_call(calls[over], number);
 	struct thread *t;
-	u32 points;
 
-	if (number < 0 || number >= MAX_CALLS)
-		return 0;
-	points = calls[over][number & (MAX_CALLS - 1)];
 	if (!points)
 		return 0;
-	task = bpf_get_current_task_btf();
-	t = thread_of(task);
-	if (t && !IN_COMPAT_CALL(&task->thread_info))
+	t = thread_of(bpf_get_current_task_btf());
+	if (t)
 		visit_all(t, points, control.hook_cost[0]);
 	return 0;
 }

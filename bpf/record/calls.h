@@ -3,26 +3,18 @@
 #ifndef WHATIF_RECORD_CALLS_H
 #define WHATIF_RECORD_CALLS_H
 
-#include "../base/registers.h"
+#include "../base/calls.h"
 #include "hooks.h"
 #include "members.h"
 
 /* By number, at their begin and at their end: which of control.hooks count. Set by user space. */
 volatile u32 call_hooks[2][MAX_CALLS];
 
-/* As in points/hooks.h: of any process, and most are no point. */
 static __always_inline int record_call(s64 number, u32 over)
 {
-	struct task_struct *task;
-	u32 hooks;
+	u32 hooks = marks_of_call(call_hooks[over], number);
 
-	if (number < 0 || number >= MAX_CALLS)
-		return 0;
-	hooks = call_hooks[over][number & (MAX_CALLS - 1)];
-	if (!hooks)
-		return 0;
-	task = bpf_get_current_task_btf();
-	if (member_of(task) && !IN_COMPAT_CALL(&task->thread_info))
+	if (hooks && member_of(bpf_get_current_task_btf()))
 		record_hooks(hooks);
 	return 0;
 }

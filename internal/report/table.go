@@ -252,7 +252,7 @@ func untriedLine(p *printer, untried []*analyze.Target, name func(profile.Unit) 
 		count(len(untried), "unit"), cutLeft(clean(name(most.Unit)), 40), share(most.Share)))
 }
 
-// asked tells whether all runs had their units from the user, who knows then that no other was tried.
+// asked tells whether the user named the units of all runs. The user knows then that no other one was tried.
 func asked(r *analyze.Result) bool {
 	return len(r.Runs) > 0 && !slices.ContainsFunc(r.Runs, func(f analyze.RunFacts) bool {
 		return f.Run == nil || len(f.Run.Targets) == 0

@@ -118,7 +118,7 @@ func (m *Machine) infer(o int32, list []int32) (what meaning, sure bool) {
 	if f.both && (kind == recording.Unknown || kind == recording.Futex) {
 		switch {
 		case !m.mentions(place, "cond_", "sem_"):
-			return m.barrierOrMutex(f, list)
+			return m.barrierOrMutex(f, place, list)
 		case f.always():
 			return barrier, true // made of a condition
 		}
@@ -203,10 +203,9 @@ func (m *Machine) asked(list []int32) bool {
 	return 2*n > len(list)
 }
 
-// barrierOrMutex decides about an object at which the same threads wait and wake others. At a barrier, each wakes all
-// that wait, and the same threads meet each time. At a mutex, each wakes one, whoever waits.
-func (m *Machine) barrierOrMutex(f rounds, list []int32) (what meaning, sure bool) {
-	place := m.usualPlace(list, func(w *wait) int32 { return w.place })
+// barrierOrMutex decides about an object at which the same threads wait, at a place, and wake others. At a barrier,
+// each wakes all that wait, and the same threads meet each time. At a mutex, each wakes one, whichever waits.
+func (m *Machine) barrierOrMutex(f rounds, place int32, list []int32) (what meaning, sure bool) {
 	if m.mentions(place, "semop", "semtimedop") { // one function waits and wakes: it would look like a barrier
 		return mutex, true
 	}

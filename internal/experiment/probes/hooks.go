@@ -36,14 +36,18 @@ func (p *Probes) hook(programs []Program) error {
 	}
 	for i, spec := range p.points {
 		var err error
-		switch spec.Kind {
-		case point.Syscall:
-			err = p.hookCall(i, spec.Event, spec.AtExit)
-		case point.Tracepoint:
+		switch {
+		case isCall(spec):
+			var number int
+			var over bool
+			if number, over, err = callOf(spec); err == nil {
+				err = p.ledger.CountCalls(i, number, over)
+			}
+		case spec.Kind == point.Tracepoint:
 			err = p.hookTracepoint(i, spec)
-		case point.Exit:
+		case spec.Kind == point.Exit:
 			p.ledger.CountExits(i)
-		case point.Sample:
+		case spec.Kind == point.Sample:
 			err = checkLine(spec, programs)
 		}
 		if err != nil {
@@ -53,20 +57,9 @@ func (p *Probes) hook(programs []Program) error {
 	return nil
 }
 
-func (p *Probes) hookCall(i int, name string, over bool) error {
-	number, err := tracepoint.Syscall(name)
-	if err != nil {
-		return err
-	}
-	return p.ledger.CountCalls(i, number, over)
-}
-
 func (p *Probes) hookTracepoint(i int, spec point.Spec) error {
 	if err := checkTracepoint(spec); err != nil {
 		return err
-	}
-	if call, over, ok := tracepoint.SyscallOf(spec.Category, spec.Event); ok {
-		return p.hookCall(i, call, over)
 	}
 	err := p.ledger.CountTracepoint(i, spec.Event)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -98,19 +91,11 @@ type Hook struct {
 func HooksOf(points []point.Spec, latencies []point.Latency) (all []Hook, err error) {
 	for i, spec := range points {
 		h := Hook{Of: uint32(i), Exit: spec.Kind == point.Exit}
-		name, over, isCall := callOf(spec)
 		switch {
-		case isCall:
-			if spec.Kind == point.Tracepoint {
-				err = checkTracepoint(spec)
-			}
-			if err == nil {
-				h.Call, err = tracepoint.Syscall(name)
-			}
-			if err != nil {
+		case isCall(spec):
+			if h.Call, h.Over, err = callOf(spec); err != nil {
 				return nil, fmt.Errorf("recording progress point %s: %w", spec.Text, err)
 			}
-			h.Over = over
 		case !h.Exit:
 			continue
 		}
@@ -120,15 +105,26 @@ func HooksOf(points []point.Spec, latencies []point.Latency) (all []Hook, err er
 	return all, nil
 }
 
-// callOf is the system call that a point is, if it is one.
-func callOf(spec point.Spec) (name string, over, isCall bool) {
-	switch spec.Kind {
-	case point.Syscall:
-		return spec.Event, spec.AtExit, true
-	case point.Tracepoint:
-		return tracepoint.SyscallOf(spec.Category, spec.Event)
+// isCall tells whether a point is a system call, by its own name or by that of a tracepoint.
+func isCall(spec point.Spec) bool {
+	if spec.Kind == point.Tracepoint {
+		_, _, is := tracepoint.SyscallOf(spec.Category, spec.Event)
+		return is
 	}
-	return "", false, false
+	return spec.Kind == point.Syscall
+}
+
+// callOf is the number of the system call that a point is, and whether its end counts.
+func callOf(spec point.Spec) (number int, over bool, err error) {
+	name, over := spec.Event, spec.AtExit
+	if spec.Kind == point.Tracepoint {
+		if err := checkTracepoint(spec); err != nil {
+			return 0, false, err
+		}
+		name, over, _ = tracepoint.SyscallOf(spec.Category, spec.Event)
+	}
+	number, err = tracepoint.Syscall(name)
+	return number, over, err
 }
 
 // checkLine refuses a line that has no code in the programs and their libraries. If one of the programs has no symbols

@@ -36,11 +36,10 @@ func PlacesOf(points []point.Spec, latencies []point.Latency, programs []Program
 	}
 	inSource := len(points) == 0
 	for i, spec := range points {
-		_, _, isCall := callOf(spec)
 		switch {
 		case spec.Kind == point.Source:
 			inSource = true
-		case isCall, spec.Kind == point.Exit: // see HooksOf
+		case isCall(spec), spec.Kind == point.Exit: // see HooksOf
 		case !spec.Probed():
 			return nil, nil, hint.New(fmt.Errorf("recording progress point %s: its visits are counted, and not recorded one "+
 				"by one", spec.Text), "name a function, a line, a system call, exit or a point in the source")
