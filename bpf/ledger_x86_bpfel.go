@@ -178,7 +178,7 @@ type LedgerCore struct {
 	HandOvers       uint64
 	NetworkWakes    uint64
 	Waited          [8]uint64
-	Changes         [16]uint64
+	Changes         [17]uint64
 	Lost            [17]uint64
 	Expected        struct {
 		_              structs.HostLayout
@@ -196,7 +196,7 @@ type LedgerCore struct {
 		Level   uint64
 		Lead    uint64
 	}
-	_ [48]byte
+	_ [40]byte
 }
 
 type LedgerCost uint32
@@ -442,24 +442,25 @@ type LedgerNamedRule uint32
 const (
 	LedgerNamedRuleRULE_BOOKED_TICKS      LedgerNamedRule = 0
 	LedgerNamedRuleRULE_INTRUSIONS        LedgerNamedRule = 1
-	LedgerNamedRuleRULE_IDLE_CORES        LedgerNamedRule = 2
-	LedgerNamedRuleRULE_BUSY_WAITING      LedgerNamedRule = 3
-	LedgerNamedRuleRULE_POLLING           LedgerNamedRule = 4
-	LedgerNamedRuleRULE_TIMEOUT_DELAYS    LedgerNamedRule = 5
-	LedgerNamedRuleRULE_TIMEOUT_WORK      LedgerNamedRule = 6
-	LedgerNamedRuleRULE_RETURN_DELAYS     LedgerNamedRule = 7
-	LedgerNamedRuleRULE_PERIODIC          LedgerNamedRule = 8
-	LedgerNamedRuleRULE_CONTENTION        LedgerNamedRule = 9
-	LedgerNamedRuleRULE_CROWDS            LedgerNamedRule = 10
-	LedgerNamedRuleRULE_EXPECTED          LedgerNamedRule = 11
-	LedgerNamedRuleRULE_FAIR_TURNS        LedgerNamedRule = 12
-	LedgerNamedRuleRULE_DEFERRED_FAIRNESS LedgerNamedRule = 13
-	LedgerNamedRuleRULE_OUTSIDERS         LedgerNamedRule = 14
-	LedgerNamedRuleRULE_OUTSIDER_LEADS    LedgerNamedRule = 15
-	LedgerNamedRuleRULE_REPLIES           LedgerNamedRule = 16
-	LedgerNamedRuleRULE_GOROUTINES        LedgerNamedRule = 17
-	LedgerNamedRuleRULE_HOST_IDLE         LedgerNamedRule = 18
-	LedgerNamedRuleRULES                  LedgerNamedRule = 19
+	LedgerNamedRuleRULE_STALLS            LedgerNamedRule = 2
+	LedgerNamedRuleRULE_IDLE_CORES        LedgerNamedRule = 3
+	LedgerNamedRuleRULE_BUSY_WAITING      LedgerNamedRule = 4
+	LedgerNamedRuleRULE_POLLING           LedgerNamedRule = 5
+	LedgerNamedRuleRULE_TIMEOUT_DELAYS    LedgerNamedRule = 6
+	LedgerNamedRuleRULE_TIMEOUT_WORK      LedgerNamedRule = 7
+	LedgerNamedRuleRULE_RETURN_DELAYS     LedgerNamedRule = 8
+	LedgerNamedRuleRULE_PERIODIC          LedgerNamedRule = 9
+	LedgerNamedRuleRULE_CONTENTION        LedgerNamedRule = 10
+	LedgerNamedRuleRULE_CROWDS            LedgerNamedRule = 11
+	LedgerNamedRuleRULE_EXPECTED          LedgerNamedRule = 12
+	LedgerNamedRuleRULE_FAIR_TURNS        LedgerNamedRule = 13
+	LedgerNamedRuleRULE_DEFERRED_FAIRNESS LedgerNamedRule = 14
+	LedgerNamedRuleRULE_OUTSIDERS         LedgerNamedRule = 15
+	LedgerNamedRuleRULE_OUTSIDER_LEADS    LedgerNamedRule = 16
+	LedgerNamedRuleRULE_REPLIES           LedgerNamedRule = 17
+	LedgerNamedRuleRULE_GOROUTINES        LedgerNamedRule = 18
+	LedgerNamedRuleRULE_HOST_IDLE         LedgerNamedRule = 19
+	LedgerNamedRuleRULES                  LedgerNamedRule = 20
 )
 
 type LedgerObjectState uint32
@@ -875,8 +876,9 @@ const (
 	LedgerWhyWHY_GOROUTINE      LedgerWhy = 12
 	LedgerWhyWHY_HOST_IDLE      LedgerWhy = 13
 	LedgerWhyWHY_SET_BACK       LedgerWhy = 14
-	LedgerWhyWHY_CAUGHT         LedgerWhy = 15
-	LedgerWhyWHY_MAX            LedgerWhy = 16
+	LedgerWhyWHY_STALLED        LedgerWhy = 15
+	LedgerWhyWHY_CAUGHT         LedgerWhy = 16
+	LedgerWhyWHY_MAX            LedgerWhy = 17
 )
 
 // Names of all BPF objects in the ELF.

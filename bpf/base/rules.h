@@ -26,6 +26,11 @@ enum named_rule {
 	 */
 	RULE_INTRUSIONS,
 	/*
+	 * pay/stalls.h (0048): the host keeps a core for itself. G's share of that time counts as a
+	 * delay of the thread there.
+	 */
+	RULE_STALLS,
+	/*
 	 * wake/waiting.h (0005): a thread gets an idle core. It has not waited for the time that
 	 * the core took to wake up.
 	 */

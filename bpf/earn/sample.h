@@ -78,6 +78,7 @@ struct sample {
 	u64 begin;
 	u64 now; /* when its unit was known */
 	u64 ran; /* what it stands for */
+	u64 stalled; /* ns, before the tick */
 	u32 unit;
 	struct found found;
 	bool live;   /* an experiment is under way */
@@ -117,7 +118,7 @@ static __always_inline void book_sample(struct core *c, struct thread *t, struct
 	 * It has waited since its last sample. What it ran in earlier turns is included, and may
 	 * have been work.
 	 */
-	t->spin.left = s->spins ? most : 0;
+	t->spin.left = s->spins ? most + s->stalled + cost_of_tick(c) : 0;
 	if (s->unit != UNIT_PENDING) {
 		if (!s->spins)
 			found_while_spinning(t, most);
@@ -127,6 +128,8 @@ static __always_inline void book_sample(struct core *c, struct thread *t, struct
 		credit_unknown(t, s->ran);
 	}
 	earn(t, s->now);
+	if (!s->spins)
+		book_stall(t, s->stalled, s->now);
 	book_tick(c, t, s->spins);
 }
 
@@ -200,6 +203,7 @@ static __always_inline void sample(struct core *c, u64 tick)
 		enter_experiment(t);
 		count_too_soon(c, t, s.found.weight);
 	}
+	s.stalled = stalled_at_tick(t, tick, s.begin);
 	s.ran = credit_ran(&t->credit, s.begin, 2 * control.period);
 	pass(c, t, s.found.point, s.ran);
 	if (s.live)

@@ -72,6 +72,19 @@ SUBPROGRAM int arrive(u64 tick)
 	return 0;
 }
 
+/*
+ * What comes by the clock takes its time in both worlds. But an experiment lasts longer than the
+ * virtual time that it stands for, and has more of it. So the share that G has of the experiment is
+ * a delay.
+ */
+static __always_inline u64 share_of_delays(u64 took, u64 now)
+{
+	u64 grown = (control.global - control.global_start) >> 10;
+	u64 all = (now - control.start) >> 10;
+
+	return grown <= all && all ? took * grown / all : 0;
+}
+
 struct meeting {
 	u64 tick;
 	u64 end;

@@ -25,6 +25,7 @@ enum why {
 	WHY_GOROUTINE,	    /* it took on the level of its next goroutine */
 	WHY_HOST_IDLE,	    /* it had no goroutine to run */
 	WHY_SET_BACK,	    /* lowered: it should have waited */
+	WHY_STALLED,	    /* the host kept its core */
 	WHY_CAUGHT,	    /* lowered: it was woken while it went to sleep */
 	WHY_MAX,
 };

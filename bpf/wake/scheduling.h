@@ -5,6 +5,7 @@
 
 #include "../code/deferred.h"
 #include "../pay/periodic.h"
+#include "../pay/tick.h"
 #include "../points/counters.h"
 #include "outsiders.h"
 #include "polling.h"
@@ -13,14 +14,13 @@
 /*
  * Tasks outside the target have had the core since the target left it, and now a thread of the
  * target gets it. Outsiders that talk to the target have accounts of their own, and kernel threads
- * may work for anyone. The other tasks take their time in both worlds. But they come by the clock,
- * and so too often for virtual time: of what they took while a thread waited for the core, the
- * share that G has of the time is a delay like any other. While no thread waited the core was as
- * good as idle. The level may be above G after this, see settle_intrusion.
+ * may work for anyone. Of what the other tasks took while a thread waited for the core, a share is
+ * a delay, as they come by the clock. While no thread waited the core was as good as idle. The
+ * level may be above G after this, see settle_intrusion.
  */
 SUBPROGRAM int book_intrusion(struct core *c, struct thread *t, u64 now)
 {
-	u64 begin, since, alone, took, grown, all;
+	u64 begin, since, alone, took;
 
 	if (!c || !t || !c->intruded || !under_way(now) || !applies(RULE_INTRUSIONS))
 		return 0;
@@ -33,10 +33,7 @@ SUBPROGRAM int book_intrusion(struct core *c, struct thread *t, u64 now)
 	alone = lesser(c->intruded, since - begin);
 	took = lesser(c->intruded - alone, now - since);
 	account_raise_core(&c->account, alone, control.global);
-	grown = (control.global - control.global_start) >> 10;
-	all = (now - control.start) >> 10;
-	if (grown && grown <= all)
-		account_raise(&c->account, took * grown / all, WHY_UNCOUNTED);
+	account_raise(&c->account, share_of_delays(took, now), WHY_UNCOUNTED);
 	return 0;
 }
 

@@ -15,6 +15,7 @@ import (
 var rules = map[string]bpf.LedgerNamedRule{
 	"booked-ticks":      bpf.LedgerNamedRuleRULE_BOOKED_TICKS,
 	"intrusions":        bpf.LedgerNamedRuleRULE_INTRUSIONS,
+	"stalls":            bpf.LedgerNamedRuleRULE_STALLS,
 	"idle-cores":        bpf.LedgerNamedRuleRULE_IDLE_CORES,
 	"busy-waiting":      bpf.LedgerNamedRuleRULE_BUSY_WAITING,
 	"polling":           bpf.LedgerNamedRuleRULE_POLLING,
