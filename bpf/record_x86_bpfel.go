@@ -41,6 +41,20 @@ type RecordLineReader struct {
 	Turn     uint32
 }
 
+type RecordLookup struct {
+	_ structs.HostLayout
+	M struct {
+		_          structs.HostLayout
+		Place      RecordPlace
+		Address    uint64
+		Vdso       uint32
+		Executable uint32
+	}
+	Known RecordMetMapping
+	Fresh RecordMetMapping
+	Turn  uint64
+}
+
 type RecordMappingKey struct {
 	_     structs.HostLayout
 	Space uint64
@@ -262,6 +276,7 @@ const (
 	RecordMapKnownAddresses            = "known_addresses"
 	RecordMapKnownStacks               = "known_stacks"
 	RecordMapLineReaders               = "line_readers"
+	RecordMapLookups                   = "lookups"
 	RecordMapMembers                   = "members"
 	RecordMapMetMappings               = "met_mappings"
 	RecordMapPieces                    = "pieces"
@@ -392,6 +407,7 @@ type RecordMapSpecs struct {
 	KnownAddresses *ebpf.MapSpec `ebpf:"known_addresses"`
 	KnownStacks    *ebpf.MapSpec `ebpf:"known_stacks"`
 	LineReaders    *ebpf.MapSpec `ebpf:"line_readers"`
+	Lookups        *ebpf.MapSpec `ebpf:"lookups"`
 	Members        *ebpf.MapSpec `ebpf:"members"`
 	MetMappings    *ebpf.MapSpec `ebpf:"met_mappings"`
 	Pieces         *ebpf.MapSpec `ebpf:"pieces"`
@@ -448,6 +464,7 @@ type RecordMaps struct {
 	KnownAddresses *ebpf.Map `ebpf:"known_addresses"`
 	KnownStacks    *ebpf.Map `ebpf:"known_stacks"`
 	LineReaders    *ebpf.Map `ebpf:"line_readers"`
+	Lookups        *ebpf.Map `ebpf:"lookups"`
 	Members        *ebpf.Map `ebpf:"members"`
 	MetMappings    *ebpf.Map `ebpf:"met_mappings"`
 	Pieces         *ebpf.Map `ebpf:"pieces"`
@@ -464,6 +481,7 @@ func (m *RecordMaps) Close() error {
 		m.KnownAddresses,
 		m.KnownStacks,
 		m.LineReaders,
+		m.Lookups,
 		m.Members,
 		m.MetMappings,
 		m.Pieces,

@@ -36,7 +36,8 @@ struct mapping {
 	u32 executable; /* code may run there */
 };
 
-static long on_vma(struct task_struct *task, struct vm_area_struct *vma, struct mapping *m)
+static __always_inline void note_mapping(struct task_struct *task, struct vm_area_struct *vma,
+					 struct mapping *m)
 {
 	struct file *file = vma->vm_file;
 
@@ -44,11 +45,16 @@ static long on_vma(struct task_struct *task, struct vm_area_struct *vma, struct 
 	if (!file) {
 		m->vdso = vma->vm_start == (u64)BPF_CORE_READ(task, mm, context.vdso);
 		m->place.offset = m->address - vma->vm_start;
-		return 0;
+		return;
 	}
 	m->place.inode = BPF_CORE_READ(file, f_inode, i_ino);
 	m->place.dev = BPF_CORE_READ(file, f_inode, i_sb, s_dev);
 	m->place.offset = m->address - vma->vm_start + (vma->vm_pgoff << page_shift);
+}
+
+static long on_vma(struct task_struct *task, struct vm_area_struct *vma, struct mapping *m)
+{
+	note_mapping(task, vma, m);
 	return 0;
 }
 

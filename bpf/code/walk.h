@@ -35,6 +35,12 @@ struct {
 	__type(value, struct code);
 } addresses SEC(".maps");
 
+/* A function of its own, for its stack. */
+SUBPROGRAM int ask_about(u32 kind, u64 address, const struct place *place)
+{
+	return tell(kind, address, place);
+}
+
 /* The unit or chain of a place, or UNIT_PENDING. User space is asked once for each place. */
 static __always_inline u32 unit_of_place(const struct place *place, u64 address)
 {
@@ -46,33 +52,40 @@ static __always_inline u32 unit_of_place(const struct place *place, u64 address)
 	err = bpf_map_update_elem(&places, place, &unit, BPF_NOEXIST);
 	if (err && err != -17 /* EEXIST: another core was first */)
 		lose(this_core(), LOSS_CODE);
-	else if (!err && !tell(EVENT_PLACE, address, place))
+	else if (!err && !ask_about(EVENT_PLACE, address, place))
 		bpf_map_delete_elem(&places, place);
 	return UNIT_PENDING;
 }
 
-/* The rule of a place, or RULES_PENDING. User space is asked once for each page. */
-static __always_inline u32 rule_of_place(const struct place *place, u64 address, bool *unitless)
+/* Of which nothing is known yet. */
+static const struct table no_table = {};
+
+/* No code of the page can be a unit. A flag beside the rule: there is little room for variables. */
+#define RULE_UNITLESS (1u << 16)
+
+/*
+ * The rule of a place, or RULES_PENDING, with that flag. User space is asked once for each page.
+ * The place is that of the page then.
+ */
+static __always_inline u32 rule_of_place(struct place *place, u64 address)
 {
-	struct place page = *place;
-	struct table asked = {}, *known;
+	u32 within = place->offset & (TABLE_BYTES - 1), rule;
+	struct table *known;
 	long err;
 
-	page.offset &= ~(u64)(TABLE_BYTES - 1);
-	known = bpf_map_lookup_elem(&tables, &page);
+	place->offset -= within;
+	known = bpf_map_lookup_elem(&tables, place);
 	if (known) {
-		*unitless = known->unitless;
-		return known->rows ? rule_in(known->first, known->rows,
-					     place->offset & (TABLE_BYTES - 1))
-				   : RULES_PENDING;
+		rule = known->rows ? rule_in(known->first, known->rows, within) : RULES_PENDING;
+		return known->unitless ? rule | RULE_UNITLESS : rule;
 	}
-	err = bpf_map_update_elem(&tables, &page, &asked, BPF_NOEXIST);
+	err = bpf_map_update_elem(&tables, place, &no_table, BPF_NOEXIST);
 	if (err && err != -17 /* EEXIST */) {
 		lose(this_core(), LOSS_CODE);
 		return RULES_UNKNOWN;
 	}
-	if (!err && !tell(EVENT_TABLE, address, &page))
-		bpf_map_delete_elem(&tables, &page);
+	if (!err && !ask_about(EVENT_TABLE, address, place))
+		bpf_map_delete_elem(&tables, place);
 	return RULES_PENDING;
 }
 
@@ -111,7 +124,7 @@ SUBPROGRAM int code_at(u64 space, u64 address, u64 stamp, struct code *code)
 	struct address key;
 	struct mapping m = {};
 	struct code *known;
-	bool unitless = 0;
+	bool unitless;
 	long err;
 
 	if (!code)
@@ -137,7 +150,7 @@ SUBPROGRAM int code_at(u64 space, u64 address, u64 stamp, struct code *code)
 		return code->unit == UNIT_PENDING;
 	} else if (m.vdso) {
 		code->unit = UNIT_NONE;
-		code->rule = rule_of_place(&m.place, address, &unitless);
+		code->rule = rule_of_place(&m.place, address);
 	} else if (!m.place.inode) {
 		code->rule = RULES_FRAME_POINTER;
 		code->unit = UNIT_NONE;
@@ -151,8 +164,10 @@ SUBPROGRAM int code_at(u64 space, u64 address, u64 stamp, struct code *code)
 	} else {
 		code->unit = unit_of_place(&m.place, address);
 		if (!ends_walk(code->unit))
-			code->rule = rule_of_place(&m.place, address, &unitless);
+			code->rule = rule_of_place(&m.place, address);
 	}
+	unitless = code->rule & RULE_UNITLESS;
+	code->rule &= ~RULE_UNITLESS;
 	if (code->unit != UNIT_PENDING && (code->rule != RULES_PENDING || ends_walk(code->unit)))
 		keep_code(&key, code);
 	/* Not kept, as it is still unknown whether it waits busily. */

@@ -50,6 +50,7 @@ static __always_inline u32 number_of(struct task_struct *task)
 /* Tells user space something about the current process. */
 static __always_inline bool tell(u32 kind, u64 address, const struct place *place)
 {
+	u32 tgid = number_of(bpf_get_current_task_btf());
 	struct event *e = bpf_ringbuf_reserve(&events, sizeof(*e), 0);
 
 	if (!e) {
@@ -57,7 +58,7 @@ static __always_inline bool tell(u32 kind, u64 address, const struct place *plac
 		return 0;
 	}
 	e->kind = kind;
-	e->tgid = number_of(bpf_get_current_task_btf());
+	e->tgid = tgid;
 	e->address = address;
 	if (place)
 		e->place = *place;

@@ -87,6 +87,7 @@ struct reading {
 	u32 shards;
 	u32 stride;
 	u32 found[MAX_POINTS]; /* visits */
+	u64 sum; /* of the entry that is read: a loop has little room for variables */
 };
 
 /* In one reading: nothing visits faster. The rest is left for the next one. */
@@ -164,13 +165,13 @@ static __always_inline u64 hash_name(u64 at)
 /*
  * The points of an entry, by its name. Visits from before these are known are kept with the name.
  */
-SUBPROGRAM int count_named(u64 at, u32 *set, u64 n)
+SUBPROGRAM u32 count_named(u64 at, u64 n)
 {
 	struct point_name *known;
 	u64 hash = hash_name(at);
 
-	if (!set || !hash)
-		return -1;
+	if (!hash)
+		return SET_UNKNOWN;
 	known = bpf_map_lookup_elem(&names, &hash);
 	if (!known) {
 		long err = bpf_map_update_elem(&names, &hash, &no_name, BPF_NOEXIST);
@@ -178,7 +179,7 @@ SUBPROGRAM int count_named(u64 at, u32 *set, u64 n)
 		known = bpf_map_lookup_elem(&names, &hash);
 		if (!known) {
 			lose(this_core(), LOSS_COUNTERS);
-			return 0;
+			return SET_UNKNOWN;
 		}
 		if (!err) {
 			bpf_probe_read_user(&known->name, sizeof(known->name),
@@ -188,16 +189,15 @@ SUBPROGRAM int count_named(u64 at, u32 *set, u64 n)
 			tell(EVENT_NAMED, hash, 0);
 		}
 	}
-	*set = known->set;
 	if (known->set == SET_UNKNOWN && n)
 		__sync_fetch_and_add(&known->early, n);
-	return 0;
+	return known->set;
 }
 
 SUBPROGRAM int read_entry(u32 i, struct reading *r)
 {
 	struct counters *c;
-	u64 at, sum, n, space;
+	u64 at, n, space;
 	u32 v;
 
 	if (!r)
@@ -208,20 +208,19 @@ SUBPROGRAM int read_entry(u32 i, struct reading *r)
 	v = r->entry + i;
 	if (!c || i >= TABLE_VALUES || v >= MAX_VALUES)
 		return 1;
-	if (sum_at(at + sizeof(struct named), r->shards, &sum))
+	if (sum_at(at + sizeof(struct named), r->shards, &r->sum))
 		return 0;
 	v = value_number(v);
 	if (r->birth) {
-		c->value[v] = sum;
+		c->value[v] = r->sum;
 		return 0;
 	}
-	n = claim(&c->value[v], sum);
+	n = claim(&c->value[v], r->sum);
 	if (!n)
 		return 0;
 	if (c->set[v] == SET_UNKNOWN) {
-		u32 set = SET_UNKNOWN;
+		u32 set = count_named(at, n);
 
-		count_named(at, &set, n);
 		c->set[v] = set;
 		if (set == SET_UNKNOWN)
 			return 0;

@@ -69,9 +69,8 @@ static __noinline int take_visit(struct site_visit *v, u32 i)
 		if (value >= MAX_VALUES)
 			return 0;
 		if (c->set[value_number(value)] == SET_UNKNOWN) {
-			u32 set = SET_UNKNOWN;
+			u32 set = count_named(v->at, 0);
 
-			count_named(v->at, &set, 0);
 			c->set[value_number(value)] = set;
 		}
 		v->set = c->set[value_number(value)];

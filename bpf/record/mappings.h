@@ -29,11 +29,50 @@ struct {
 	__type(value, struct met_mapping);
 } met_mappings SEC(".maps");
 
-static long on_met(struct task_struct *task, struct vm_area_struct *vma, struct met_mapping *met)
+/*
+ * What is being looked up on a core: programs have little room for variables. An interrupt may look
+ * something up meanwhile; then turn has grown.
+ */
+struct lookup {
+	struct mapping m; /* the answer */
+	struct met_mapping known, fresh;
+	u64 turn;
+};
+struct {
+	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
+	__uint(max_entries, 1);
+	__type(key, u32);
+	__type(value, struct lookup);
+} lookups SEC(".maps");
+
+static __always_inline struct lookup *lookup_here(void)
 {
+	u32 zero = 0;
+
+	return bpf_map_lookup_elem(&lookups, &zero);
+}
+
+/* Begins to look up an address. */
+static __always_inline u64 begin_lookup(struct lookup *l, u64 address)
+{
+	l->m = (struct mapping) { .address = address };
+	return ++l->turn;
+}
+
+static __always_inline bool interrupted(const struct lookup *l, u64 turn)
+{
+	return *(volatile u64 *)&l->turn != turn;
+}
+
+/* The kernel hands this only what is on the caller's own stack: here a pointer. */
+static long on_met(struct task_struct *task, struct vm_area_struct *vma, struct lookup **l)
+{
+	struct met_mapping *met = &(*l)->fresh;
+
 	met->start = vma->vm_start;
 	met->end = vma->vm_end;
-	return on_vma(task, vma, &met->m);
+	note_mapping(task, vma, &met->m);
+	return 0;
 }
 
 /*
@@ -57,55 +96,66 @@ SUBPROGRAM int inherit_mappings(u64 parent, u64 stamp, u64 child, u64 stamp_of_c
 	return 0;
 }
 
-/*
- * Finds the mapping at m->address. Gives 1 if it could not be looked up and is most likely this
- * one, and an error if it is not known: -ENOENT if there is none.
- */
-SUBPROGRAM int find_mapping(u64 space, u64 stamp, struct mapping *m)
+/* Looks a mapping up where it is not known for sure. */
+static __always_inline long look_up_mapping(struct lookup *l, u64 stamp)
 {
-	struct mapping_key key = { .space = space }, at = { .space = space };
-	struct met_mapping *met, known = {}, fresh = {};
-	bool room = 0;
-	long err;
+	l->fresh = (struct met_mapping) { .m.address = l->m.address, .stamp = stamp };
+	return bpf_find_vma(bpf_get_current_task_btf(), l->m.address, on_met, &l, 0);
+}
 
-	if (!m)
-		return 0;
+/*
+ * Finds the mapping at lookup_here()->m.address. Gives 1 if it could not be looked up and is most
+ * likely this one, and an error if it is not known: -ENOENT if there is none.
+ */
+SUBPROGRAM int find_mapping(u64 space, u64 stamp, u64 turn)
+{
+	struct mapping_key key = { .space = space };
+	struct lookup *l = lookup_here();
+	struct met_mapping *met;
+	bool room = 0;
+	u64 slot;
+	long err = 0;
+
+	if (!l)
+		return -2;
+	l->known.end = 0;
 	/* which one is replaced where there is no room */
-	at.slot = m->address >> 21 & (MAPPINGS - 1);
+	slot = l->m.address >> 21 & (MAPPINGS - 1);
 	for (u32 i = 0; i < MAPPINGS; i++) {
 		key.slot = i;
 		met = bpf_map_lookup_elem(&met_mappings, &key);
 		if (!met) {
-			if (!room && !known.end)
-				at.slot = i;
+			if (!room && !l->known.end)
+				slot = i;
 			room = 1;
 			continue;
 		}
-		fresh = *met; /* another core may write it */
-		if (m->address < fresh.start || m->address >= fresh.end)
+		l->fresh = *met; /* another core may write it */
+		if (l->m.address < l->fresh.start || l->m.address >= l->fresh.end)
 			continue;
-		known = fresh;
-		at.slot = i;
-		if (known.stamp == stamp)
+		l->known = l->fresh;
+		slot = i;
+		if (l->known.stamp == stamp)
 			break;
 	}
-	err = 0;
-	if (!known.end || known.stamp != stamp) {
-		fresh = (struct met_mapping) { .m.address = m->address, .stamp = stamp };
-		err = bpf_find_vma(bpf_get_current_task_btf(), m->address, on_met, &fresh, 0);
+	if (!l->known.end || l->known.stamp != stamp) {
+		key.slot = slot;
+		err = look_up_mapping(l, stamp);
+		if (interrupted(l, turn))
+			return -16; /* EBUSY */
 		if (!err) {
-			bpf_map_update_elem(&met_mappings, &at, &fresh, BPF_ANY);
-			*m = fresh.m;
+			bpf_map_update_elem(&met_mappings, &key, &l->fresh, BPF_ANY);
+			l->m = l->fresh.m;
 			return 0;
 		}
-		if (err == -2 /* ENOENT */ && known.end)
-			bpf_map_delete_elem(&met_mappings, &at);
-		if (err == -2 || !known.end || !is_likely(known.stamp, stamp))
+		if (err == -2 /* ENOENT */ && l->known.end)
+			bpf_map_delete_elem(&met_mappings, &key);
+		if (err == -2 || !l->known.end || !is_likely(l->known.stamp, stamp))
 			return err;
 	}
-	known.m.place.offset += m->address - known.m.address;
-	known.m.address = m->address;
-	*m = known.m;
+	l->known.m.place.offset += l->m.address - l->known.m.address;
+	l->known.m.address = l->m.address;
+	l->m = l->known.m;
 	return err != 0;
 }
 

@@ -88,14 +88,14 @@ int BPF_PROG(record_exec, struct task_struct *task)
 	struct record_core *c = record_core();
 	struct record_thread t = {};
 	struct recorded_process *m = member_of(task);
-	struct mapping code = {};
+	struct lookup *l = lookup_here();
 
-	if (!m || !c)
+	if (!m || !c || !l)
 		return 0;
 	m->space = another_space();
 	/* Interrupts are on: samples need not look up the program's own code. */
-	code.address = BPF_CORE_READ(task, mm, start_code);
-	find_mapping(m->space, stamp_of_code(task), &code);
+	find_mapping(m->space, stamp_of_code(task),
+		     begin_lookup(l, BPF_CORE_READ(task, mm, start_code)));
 	t.r.time = bpf_ktime_get_ns();
 	t.r.kind = RECORD_EXEC;
 	t.r.thread = task->pid;

@@ -150,11 +150,12 @@ SUBPROGRAM int look_up(u64 space, u64 address, u64 stamp, struct known_address *
 {
 	struct address_key key = { .space = space, .address = address };
 	struct known_address *known, copy;
-	struct mapping m = {};
-	u64 file;
+	struct lookup *l = lookup_here();
+	struct mapping *m = l ? &l->m : 0;
+	u64 file, turn;
 	long err;
 
-	if (!found)
+	if (!found || !m)
 		return 0;
 	known = bpf_map_lookup_elem(&known_addresses, &key);
 	if (known && known->stamp == stamp) {
@@ -164,8 +165,8 @@ SUBPROGRAM int look_up(u64 space, u64 address, u64 stamp, struct known_address *
 	found->stamp = stamp;
 	found->frame = address & ((1ull << FRAME_FILE) - 1);
 	found->rule = RULES_UNKNOWN;
-	m.address = address;
-	err = find_mapping(space, stamp, &m);
+	turn = begin_lookup(l, address);
+	err = find_mapping(space, stamp, turn);
 	if (err < 0) {
 		/* Another thread holds the map's lock: what was known is most likely still so. */
 		if (err != -2 /* ENOENT */ && known)
@@ -174,20 +175,24 @@ SUBPROGRAM int look_up(u64 space, u64 address, u64 stamp, struct known_address *
 			found->rule = RULES_PENDING;
 		return 0;
 	}
-	if (m.vdso) {
-		found->frame = (u64)FILE_VDSO << FRAME_FILE | m.place.offset;
-		found->rule = rule_of_code(&m.place, address);
-	} else if (!m.place.inode && !m.executable) {
+	if (m->vdso) {
+		found->frame = (u64)FILE_VDSO << FRAME_FILE | m->place.offset;
+		found->rule = rule_of_code(&m->place, address);
+	} else if (!m->place.inode && !m->executable) {
 		found->rule = RULES_FRAME_POINTER; /* the stack was followed to no code */
 	} else {
-		if (!m.place.inode) {
-			m.place.inode = space;
-			m.place.offset = address;
-			m.place.dev = GENERATED;
+		if (!m->place.inode) {
+			m->place.inode = space;
+			m->place.offset = address;
+			m->place.dev = GENERATED;
 		}
-		file = number_of_file(&m.place, address);
-		found->frame = file << FRAME_FILE | m.place.offset;
-		found->rule = rule_of_code(&m.place, address);
+		file = number_of_file(&m->place, address);
+		found->frame = file << FRAME_FILE | m->place.offset;
+		found->rule = rule_of_code(&m->place, address);
+	}
+	if (interrupted(l, turn)) {
+		found->rule = RULES_PENDING;
+		return 0;
 	}
 	if (!err && found->rule != RULES_PENDING) {
 		copy = *found; /* kernels before 6.3 take it from the stack only */
