@@ -9,8 +9,8 @@ import (
 	"github.com/cilium/ebpf/asm"
 )
 
-// The stacks of a program's functions that call each other share 512 bytes. Kernels before 6.8 count 32 bytes at a time,
-// newer ones 16, so a program that loads here may be too large there.
+// The stacks of a program's functions that call each other share 512 bytes. Kernels before 6.8 count 32 bytes at a
+// time, newer ones 16, so a program that loads here may be too large there.
 func TestStackDepth(t *testing.T) {
 	ledger, err := LoadLedger()
 	if err != nil {

@@ -37,9 +37,12 @@ const struct record_stack *record_stack_type __attribute__((unused));
 
 static __always_inline struct record_core *record_core(void)
 {
-	u32 id = bpf_get_smp_processor_id();
+	u64 id = bpf_get_smp_processor_id();
 
-	return id < MAX_CPUS ? &record_cores[id] : 0;
+	if (id >= MAX_CPUS)
+		return 0;
+	barrier_var(id); /* or it is multiplied before it is checked, which Linux 6.1 does not see */
+	return &record_cores[id & (MAX_CPUS - 1)];
 }
 
 static __always_inline bool put(struct record_core *c, void *record, u64 size)

@@ -63,6 +63,7 @@ func trials() []trial {
 		}},
 		{"goroutines", goroutines},
 		{"gain", gain},
+		{"record", record},
 		{"attach", attach},
 		{"system", system},
 		{refused, isRefused},
@@ -96,7 +97,10 @@ type report struct {
 			Curve []struct{ Speedup, Gain float64 }
 		}
 	}
-	Summary struct{ Experiments, Samples int64 }
+	Summary struct {
+		Experiments, Samples int64
+		Recorded             float64 // seconds
+	}
 }
 
 // run profiles a program. All visits must be counted, and there must be a prediction. The experiments are short,
@@ -242,6 +246,26 @@ func attach() (string, error) {
 		return "", fmt.Errorf("the program is gone: %w", err)
 	}
 	return fmt.Sprintf("%d visits, %d samples", r.Points[0].Visits, r.Summary.Samples), predicted(r)
+}
+
+// record records a program. An emulated machine's own time may keep estimates from being made.
+func record() (string, error) {
+	_, err := output("whatif", "record", "-o", "profile", "-p", "func:round_done", "--", "/target", seconds)
+	if err != nil {
+		return "", err
+	}
+	r, err := read()
+	if err != nil {
+		return "", err
+	}
+	samples := int64(0)
+	for _, t := range r.Targets {
+		samples += t.Samples
+	}
+	if len(r.Points) != 1 || r.Points[0].Visits == 0 || samples == 0 || r.Summary.Recorded == 0 {
+		return "", fmt.Errorf("%v visits and %d samples of code in %v s", r.Points, samples, r.Summary.Recorded)
+	}
+	return fmt.Sprintf("%d visits, %d samples of code in %.2f s", r.Points[0].Visits, samples, r.Summary.Recorded), nil
 }
 
 // system profiles the whole machine, with the program as the load.
