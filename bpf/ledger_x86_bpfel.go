@@ -169,6 +169,7 @@ type LedgerCore struct {
 	Turning         uint64
 	Sampling        uint64
 	Ticked          uint64
+	Raised          uint64
 	StopsDeferred   uint64
 	UnstoppedUntil  uint64
 	Passed          [16]uint64
@@ -196,7 +197,7 @@ type LedgerCore struct {
 		Level   uint64
 		Lead    uint64
 	}
-	_ [40]byte
+	_ [32]byte
 }
 
 type LedgerCost uint32

@@ -57,7 +57,7 @@ static __always_inline u32 unit_of_place(const struct place *place, u64 address)
 	return UNIT_PENDING;
 }
 
-/* Of which nothing is known yet. */
+/* A table that user space has been asked for. */
 static const struct table no_table = {};
 
 /* No code of the page can be a unit. A flag beside the rule: there is little room for variables. */
@@ -65,7 +65,7 @@ static const struct table no_table = {};
 
 /*
  * The rule of a place, or RULES_PENDING, with that flag. User space is asked once for each page.
- * The place is that of the page then.
+ * Afterwards *place is the page's.
  */
 static __always_inline u32 rule_of_place(struct place *place, u64 address)
 {

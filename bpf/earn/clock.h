@@ -77,18 +77,21 @@ int BPF_PROG(on_leave_idle, bool preempt, struct task_struct *prev, struct task_
 SEC("tp_btf/softirq_raise")
 int BPF_PROG(on_softirq_raise, u32 vector)
 {
-	u32 id = bpf_get_smp_processor_id(), which = STACK_OF_TICK;
-	struct kernel_stack *s;
+	u32 id = bpf_get_smp_processor_id();
+	struct core *c = this_core();
 	struct timer *v;
+	u64 now;
 
 	if (vector != SOFTIRQ_HRTIMER || !control.period)
 		return 0;
+	now = bpf_ktime_get_ns();
 	v = bpf_map_lookup_elem(&timers, &id);
-	s = bpf_map_lookup_elem(&kernel_stacks, &which);
 	/* It may be another timer's softirq. */
-	if (!v || !s || s->taken || !v->tick || bpf_ktime_get_ns() < tick_time(v->tick))
+	if (!c || !v || c->raised || !v->tick || now < tick_time(v->tick))
 		return 0;
-	take_kernel_stack(ctx, STACK_OF_TICK);
+	c->raised = now;
+	if (kernel_code)
+		take_kernel_stack(ctx, STACK_OF_TICK);
 	return 0;
 }
 
@@ -114,6 +117,7 @@ static int on_tick(void *map, u32 *key, struct timer *v)
 	if (!lapsed(now))
 		sample(c, v->tick);
 	forget_kernel_stack();
+	c->raised = 0;
 	if (control.unpinned && !bpf_get_current_task_btf()->pid)
 		park(v);
 	else if (set_timer(v))

@@ -118,7 +118,7 @@ static __always_inline void book_sample(struct core *c, struct thread *t, struct
 	 * It has waited since its last sample. What it ran in earlier turns is included, and may
 	 * have been work.
 	 */
-	t->spin.left = s->spins ? most + s->stalled + cost_of_tick(c) : 0;
+	t->spin.left = s->spins ? most + s->stalled + booked_cost(c) : 0;
 	if (s->unit != UNIT_PENDING) {
 		if (!s->spins)
 			found_while_spinning(t, most);
@@ -203,7 +203,7 @@ static __always_inline void sample(struct core *c, u64 tick)
 		enter_experiment(t);
 		count_too_soon(c, t, s.found.weight);
 	}
-	s.stalled = stalled_at_tick(t, tick, s.begin);
+	s.stalled = stalled_at_tick(t, tick, c->raised);
 	s.ran = credit_ran(&t->credit, s.begin, 2 * control.period);
 	pass(c, t, s.found.point, s.ran);
 	if (s.live)

@@ -21,13 +21,15 @@
 SUBPROGRAM int is_outranked(void)
 {
 	struct task_struct *task = bpf_get_current_task_btf();
+	struct task_struct *stop;
 	u32 deadlines, served;
 	struct rq *rq;
 
 	rq = BPF_CORE_READ(task, se.cfs_rq, rq);
 	if (BPF_CORE_READ(rq, nr_running) < 2)
 		return 0;
-	if (BPF_CORE_READ(rq, stop, on_rq))
+	stop = BPF_CORE_READ(rq, stop);
+	if (stop && BPF_CORE_READ_BITFIELD_PROBED(stop, on_rq)) /* int or u8 */
 		return 1;
 	served = bpf_core_field_exists(task->dl_server) && BPF_CORE_READ(task, dl_server);
 	deadlines = BPF_CORE_READ(rq, dl.dl_nr_running);

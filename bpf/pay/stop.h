@@ -21,7 +21,6 @@ struct stop {
 	u64 end; /* at the latest */
 	u64 turns;
 	u64 fresh; /* of want, what is paid even if another thread of the target wants the core */
-	u64 owed;  /* want and what others have earned meanwhile */
 };
 
 /* G grows with waiting at such steps at least: rounding down takes nothing from them. */
@@ -42,7 +41,6 @@ static long on_turn(u32 i, struct stop *s)
 	grown = control.global - s->global;
 	grown -= lesser(grown, lesser(control.fairness_growth - s->fairness, s->room));
 	s->paid = s->now - s->begin;
-	s->owed = s->want + grown;
 	show_level(s->core, s->thread, s->paid);
 	/*
 	 * A task that outranks the thread gets the core at once. The rest is paid at the next tick.
@@ -58,7 +56,7 @@ static long on_turn(u32 i, struct stop *s)
  */
 static __always_inline u64 stop_core(struct core *c, struct thread *t, u64 begin, u64 debt, u64 end)
 {
-	u64 now = bpf_ktime_get_ns();
+	u64 now = bpf_ktime_get_ns(), had = t->account.level;
 	struct stop s = { .core = c,
 			  .thread = t,
 			  .now = begin,
@@ -91,7 +89,8 @@ static __always_inline u64 stop_core(struct core *c, struct thread *t, u64 begin
 	c->turning += s.now - now;
 	account_pay(&t->account, s.paid, control.global, WHY_STOPPED);
 	t->credit.began += s.paid; /* it did not run */
-	book_stall(t, s.paid - lesser(s.paid, lesser(s.owed, end - begin)), s.now);
+	/* What it stood still for, and did not owe, the host has kept the core for. */
+	book_stall(t, s.paid - (t->account.level - had), s.now);
 	return s.now;
 }
 

@@ -127,6 +127,12 @@ static __always_inline u64 cost_of_tick(const struct core *c)
 	return control.tick_cost + c->sampling;
 }
 
+/* As much of that is a delay. */
+static __always_inline u64 booked_cost(const struct core *c)
+{
+	return applies(RULE_BOOKED_TICKS) ? cost_of_tick(c) : 0;
+}
+
 /*
  * Books the tick's cost as a delay: sleeping threads get no ticks, and virtual time has none. A
  * thread that waits busily is exempt, because the delay would be charged to the threads that it

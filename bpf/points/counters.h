@@ -169,6 +169,7 @@ SUBPROGRAM u32 count_named(u64 at, u64 n)
 {
 	struct point_name *known;
 	u64 hash = hash_name(at);
+	u32 set;
 
 	if (!hash)
 		return SET_UNKNOWN;
@@ -189,9 +190,10 @@ SUBPROGRAM u32 count_named(u64 at, u64 n)
 			tell(EVENT_NAMED, hash, 0);
 		}
 	}
-	if (known->set == SET_UNKNOWN && n)
+	set = *(volatile u32 *)&known->set; /* once: user space may answer meanwhile */
+	if (set == SET_UNKNOWN && n)
 		__sync_fetch_and_add(&known->early, n);
-	return known->set;
+	return set;
 }
 
 SUBPROGRAM int read_entry(u32 i, struct reading *r)

@@ -175,10 +175,11 @@ int record_states(struct bpf_iter__task *ctx)
 	t.r.time = bpf_ktime_get_ns();
 	t.r.thread = task->pid;
 	t.r.process = task->tgid;
-	if (task->on_cpu) {
+	/* These are int or u8. */
+	if (BPF_CORE_READ_BITFIELD(task, on_cpu)) {
 		t.r.condition = CONDITION_RUNNING;
 		t.r.other = task->thread_info.cpu;
-	} else if (task->on_rq) {
+	} else if (BPF_CORE_READ_BITFIELD(task, on_rq)) {
 		t.r.condition = CONDITION_RUNNABLE;
 	} else {
 		t.r.condition = CONDITION_WAITING;

@@ -55,8 +55,11 @@ static __always_inline struct lookup *lookup_here(void)
 /* Begins to look up an address. */
 static __always_inline u64 begin_lookup(struct lookup *l, u64 address)
 {
+	u64 turn = ++l->turn;
+
+	barrier(); /* an interrupt from here on is seen */
 	l->m = (struct mapping) { .address = address };
-	return ++l->turn;
+	return turn;
 }
 
 static __always_inline bool interrupted(const struct lookup *l, u64 turn)
@@ -145,6 +148,10 @@ SUBPROGRAM int find_mapping(u64 space, u64 stamp, u64 turn)
 			return -16; /* EBUSY */
 		if (!err) {
 			bpf_map_update_elem(&met_mappings, &key, &l->fresh, BPF_ANY);
+			if (interrupted(l, turn)) {
+				bpf_map_delete_elem(&met_mappings, &key);
+				return -16;
+			}
 			l->m = l->fresh.m;
 			return 0;
 		}

@@ -41,7 +41,8 @@ static __always_inline struct record_core *record_core(void)
 
 	if (id >= MAX_CPUS)
 		return 0;
-	barrier_var(id); /* or it is multiplied before it is checked, which Linux 6.1 does not see */
+	/* or it is multiplied before it is checked, and Linux 6.1 does not see that it was */
+	barrier_var(id);
 	return &record_cores[id & (MAX_CPUS - 1)];
 }
 

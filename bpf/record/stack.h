@@ -168,7 +168,10 @@ SUBPROGRAM int look_up(u64 space, u64 address, u64 stamp, struct known_address *
 	turn = begin_lookup(l, address);
 	err = find_mapping(space, stamp, turn);
 	if (err < 0) {
-		/* Another thread holds the map's lock: what was known is most likely still so. */
+		/*
+		 * Another thread holds the map's lock, or an interrupt came: what was known is most
+		 * likely still so.
+		 */
 		if (err != -2 /* ENOENT */ && known)
 			*found = *known;
 		else if (err != -2)
@@ -191,6 +194,7 @@ SUBPROGRAM int look_up(u64 space, u64 address, u64 stamp, struct known_address *
 		found->rule = rule_of_code(&m->place, address);
 	}
 	if (interrupted(l, turn)) {
+		found->frame = key.address & ((1ull << FRAME_FILE) - 1);
 		found->rule = RULES_PENDING;
 		return 0;
 	}

@@ -25,7 +25,7 @@ var reasons = map[bpf.LedgerWhy]string{
 	bpf.LedgerWhyWHY_GOROUTINE:      "next goroutine",
 	bpf.LedgerWhyWHY_HOST_IDLE:      "no goroutine",
 	bpf.LedgerWhyWHY_SET_BACK:       "set back",
-	bpf.LedgerWhyWHY_STALLED:        "stalled",
+	bpf.LedgerWhyWHY_STALLED:        "host kept core",
 	bpf.LedgerWhyWHY_CAUGHT:         "woken early",
 }
 

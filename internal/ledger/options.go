@@ -116,12 +116,11 @@ func (opt *Options) attached(p *programs) []string {
 	names := slices.Clone(memberPrograms)
 	if !opt.SamplesOnly {
 		names = slices.Concat(names, schedulerPrograms, p.attachable(irqWorkPrograms))
+	} else if opt.Kernel != nil {
+		names = append(names, "on_softirq_raise")
 	}
 	if opt.Counters {
 		names = append(names, p.attachable(sourcePrograms)...)
-	}
-	if opt.Kernel != nil {
-		names = append(names, "on_softirq_raise")
 	}
 	return names
 }

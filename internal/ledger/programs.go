@@ -32,7 +32,7 @@ var memberPrograms = []string{"on_fork", "on_exec", "on_exit"}
 var schedulerPrograms = []string{
 	"on_hrtimer_entry", "on_hrtimer_exit",
 	"on_irq_entry", "on_irq_exit",
-	"on_softirq_entry", "on_softirq_exit", "on_netif_rx",
+	"on_softirq_raise", "on_softirq_entry", "on_softirq_exit", "on_netif_rx",
 	"on_switch", "on_waking",
 }
 

@@ -248,7 +248,7 @@ func attach() (string, error) {
 	return fmt.Sprintf("%d visits, %d samples", r.Points[0].Visits, r.Summary.Samples), predicted(r)
 }
 
-// record records a program. An emulated machine's own time may keep estimates from being made.
+// record records a program. Estimates are not asked for: an emulated machine is slow, and records little.
 func record() (string, error) {
 	_, err := output("whatif", "record", "-o", "profile", "-p", "func:round_done", "--", "/target", seconds)
 	if err != nil {
