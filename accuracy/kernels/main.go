@@ -107,8 +107,12 @@ func (o *options) tryAll(
 	}
 	for _, k := range kernels {
 		image, err := packages.image(ctx, k)
-		if err != nil {
-			return err
+		if ctx.Err() != nil {
+			return ctx.Err()
+		}
+		if err != nil { // a mirror may list a package that it no longer has
+			t.add(k, nil, err)
+			continue
 		}
 		log := filepath.Join(dir, k.release+".log")
 		fmt.Fprintf(stderr, "%s: see %s\n", k.release, log)
