@@ -318,7 +318,7 @@ struct core {
 	u64 turning;  /* ns in the stopping loop, without waiting for other cores */
 	u64 sampling; /* ns that the last sample took from its thread: a part of a tick's cost */
 	u64 ticked;   /* when its clock last ticked */
-	u64 raised;   /* when the interrupt of the tick came whose softirq is to come; 0: none */
+	u64 raised;   /* when the tick's interrupt came, until its softirq has run; else 0 */
 	/* stops that had to wait because the kernel had preemption off, see locks.h */
 	u64 stops_deferred;
 	u64 unstopped_until;	/* where everyone is stopped: no stop before this moment */

@@ -78,13 +78,14 @@ SEC("tp_btf/softirq_raise")
 int BPF_PROG(on_softirq_raise, u32 vector)
 {
 	u32 id = bpf_get_smp_processor_id();
-	struct core *c = this_core();
+	struct core *c;
 	struct timer *v;
 	u64 now;
 
 	if (vector != SOFTIRQ_HRTIMER || !control.period)
-		return 0;
+		return 0; /* most */
 	now = bpf_ktime_get_ns();
+	c = this_core();
 	v = bpf_map_lookup_elem(&timers, &id);
 	/* It may be another timer's softirq. */
 	if (!c || !v || c->raised || !v->tick || now < tick_time(v->tick))

@@ -193,7 +193,7 @@ SUBPROGRAM int look_up(u64 space, u64 address, u64 stamp, struct known_address *
 		found->frame = file << FRAME_FILE | m->place.offset;
 		found->rule = rule_of_code(&m->place, address);
 	}
-	if (interrupted(l, turn)) {
+	if (interrupted(l, turn)) { /* key: the stack has no room to keep address so long */
 		found->frame = key.address & ((1ull << FRAME_FILE) - 1);
 		found->rule = RULES_PENDING;
 		return 0;
