@@ -167,6 +167,7 @@ type LedgerCore struct {
 	Delayed         uint64
 	Turns           uint64
 	Turning         uint64
+	TickCost        uint64
 	Sampling        uint64
 	Ticked          uint64
 	Raised          uint64
@@ -197,7 +198,7 @@ type LedgerCore struct {
 		Level   uint64
 		Lead    uint64
 	}
-	_ [32]byte
+	_ [24]byte
 }
 
 type LedgerCost uint32

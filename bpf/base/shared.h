@@ -99,7 +99,7 @@ struct control_page {
 	u32 wait_weight[WAIT_CLASSES];	/* of waiting, whatever the unit */
 	u64 seed;		  /* of the ticks' moments */
 	u64 probe_cost[COST_MAX]; /* of a visit, by its enum cost */
-	u64 tick_cost;	  /* what a tick takes from the thread that it interrupts, besides a stop */
+	u64 tick_cost;	  /* what a tick takes on the mean of the cores, see struct core */
 	u64 hook_cost[2]; /* of a visit: by a system call, at a tracepoint */
 	u64 span_from;	  /* durations count from this moment of the experiment on */
 	u32 exits;   /* the points, a bit each, that an ending process visits */
@@ -316,7 +316,12 @@ struct core {
 	u64 delayed;  /* ns, for which threads were delayed before they returned */
 	u64 turns;    /* of the stopping loop */
 	u64 turning;  /* ns in the stopping loop, without waiting for other cores */
-	u64 sampling; /* ns that the last sample took from its thread: a part of a tick's cost */
+	/*
+	 * ns that a tick takes from the thread that it interrupts, besides samples and stops. User
+	 * space measures it.
+	 */
+	u64 tick_cost;
+	u64 sampling; /* ns that the last sample took from its thread */
 	u64 ticked;   /* when its clock last ticked */
 	u64 raised;   /* when the tick's interrupt came, until its softirq has run; else 0 */
 	/* stops that had to wait because the kernel had preemption off, see locks.h */

@@ -124,7 +124,7 @@ static __always_inline void meet(u64 tick, u64 now)
 /* What a tick takes from the thread that it interrupts, besides a stop. */
 static __always_inline u64 cost_of_tick(const struct core *c)
 {
-	return control.tick_cost + c->sampling;
+	return c->tick_cost + c->sampling;
 }
 
 /* As much of that is a delay. */

@@ -23,16 +23,18 @@ type clock struct {
 	*kernelSide
 	timers *ebpf.Map
 
-	loaded chan error // gets the error of loadClock
-	cores  []int      // that have a clock
-	barred []int      // cores whose clock the last Renew could not start again
+	loaded     chan error // gets the error of loadClock
+	cores      []int      // that have a clock
+	barred     []int      // cores whose clock the last Renew could not start again
+	tickCosts  tickCosts
+	measurings int // of what ticks take, so far
 }
 
 func newClock(k *kernelSide, period time.Duration) *clock {
 	c := k.page.control
 	c.Seed = rand.Uint64()
 	c.Period, c.AskedPeriod, c.Parts = uint64(period), uint64(period), uint64(sampleParts)
-	return &clock{kernelSide: k, timers: k.maps.Timers}
+	return &clock{kernelSide: k, timers: k.maps.Timers, tickCosts: make(tickCosts)}
 }
 
 // Now is the clock of the kernel side, in nanoseconds.
@@ -129,22 +131,31 @@ func (c *clock) startTimers(cpus []int) (barred []int, err error) {
 		return nil, fmt.Errorf("starting the sampling clock: %w", err)
 	}
 	defer start.Close()
-	// The thread of this goroutine moves from core to core, and is not used again.
+	onOwnThread(func() { barred, err = c.startTimersOn(cpus, start) })
+	return barred, err
+}
+
+// onOwnThread calls do on a thread that is not used again, as do may move it to another core.
+func onOwnThread(do func()) {
 	done := make(chan struct{})
 	go func() {
 		runtime.LockOSThread() // and never unlocked: the thread ends with the goroutine
-		barred, err = c.startTimersOn(cpus, start)
+		do()
 		close(done)
 	}()
 	<-done
-	return barred, err
+}
+
+// moveTo moves the calling thread to a core.
+func moveTo(cpu int) error {
+	var set unix.CPUSet
+	set.Set(cpu)
+	return unix.SchedSetaffinity(0, &set)
 }
 
 func (c *clock) startTimersOn(cpus []int, start *link.Iter) (barred []int, err error) {
 	for _, cpu := range cpus {
-		var set unix.CPUSet
-		set.Set(cpu)
-		err := unix.SchedSetaffinity(0, &set)
+		err := moveTo(cpu)
 		if err == unix.EINVAL { // it is not in this process's cpuset, or has been taken off line
 			barred = append(barred, cpu)
 			continue

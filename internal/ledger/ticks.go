@@ -2,7 +2,6 @@ package ledger
 
 import (
 	"cmp"
-	"runtime"
 	"slices"
 	"time"
 
@@ -22,29 +21,77 @@ func (c *clock) Refine() {
 // Ticks is how many ticks come in each period of Options.
 func (c *clock) Ticks() int { return int(uint64(sampleParts) / load(&c.page.control.Parts)) }
 
-// MeasureTicks finds out how much time a tick takes from the thread that it interrupts. On a virtual machine most of
-// that is the host's work, which the kernel side cannot see. So MeasureTicks keeps a core busy for a while, and looks
-// at the gaps where ticks are due. It is called after StartClock.
+// MeasureTicks finds out how much time a tick takes from the thread that it interrupts, on each core. On a virtual
+// machine most of that is the host's work, which the kernel side cannot see. So MeasureTicks keeps a core busy for a
+// while, and looks at the gaps where ticks are due. It is called after StartClock.
 func (c *clock) MeasureTicks() {
-	const measured = 30 * time.Millisecond
-	runtime.LockOSThread()
-	defer runtime.UnlockOSThread()
-	begin := Now()
-	gaps := BusyGaps(measured)
-	if cost := costOfTick(gaps, begin, Now(), c.page.control.Period, c.page.control.Seed); cost > 0 {
-		store(&c.page.control.TickCost, cost)
+	const all = 30 * time.Millisecond
+	for range c.cores {
+		c.measureNext(max(all/time.Duration(len(c.cores)), time.Millisecond))
 	}
+}
+
+// MeasureMoreTicks goes on with that for a moment on one core, the next one each time. What a tick takes changes with
+// what the host does, and from core to core.
+func (c *clock) MeasureMoreTicks() { c.measureNext(time.Millisecond) }
+
+// measureNext measures on the next core.
+func (c *clock) measureNext(busy time.Duration) {
+	cpu := c.cores[c.measurings%len(c.cores)]
+	c.measurings++
+	onOwnThread(func() {
+		if moveTo(cpu) != nil {
+			return // the core has been taken off line, or away from this process
+		}
+		begin := Now()
+		gaps := BusyGaps(busy)
+		c.tickCosts.add(cpu, costsOfTicks(gaps, begin, Now(), c.page.control.Period, c.page.control.Seed))
+	})
+	if mean := c.tickCosts.mean(); mean > 0 {
+		store(&c.page.control.TickCost, mean)
+		for _, cpu := range c.cores {
+			store(&c.page.cores[cpu].TickCost, c.tickCosts.of(cpu))
+		}
+	}
+}
+
+// tickCosts is what the last measured ticks of each core have taken, in nanoseconds.
+type tickCosts map[int][]uint64
+
+// lastTicks is how many ticks of a core count. A single one often takes half as long again as another.
+const lastTicks = 100
+
+func (t tickCosts) add(cpu int, costs []uint64) {
+	all := append(t[cpu], costs...)
+	t[cpu] = all[max(0, len(all)-lastTicks):]
+}
+
+// mean is what a tick takes on the mean of the cores; 0: none was measured.
+func (t tickCosts) mean() uint64 {
+	var sum, cores uint64
+	for _, costs := range t {
+		if cost := usualCost(costs); cost > 0 {
+			sum, cores = sum+cost, cores+1
+		}
+	}
+	return sum / max(cores, 1)
+}
+
+// of is what a tick takes on a core. The mean of all cores counts as much as a few of the core's own ticks, which say
+// little while there are few.
+func (t tickCosts) of(cpu int) uint64 {
+	const few = 8
+	own := uint64(len(t[cpu]))
+	return (own*usualCost(t[cpu]) + few*t.mean()) / (own + few)
 }
 
 // tickEarly and tickLate are how long before and after its moment a tick may seem to begin. It can be early as two
 // clocks are read one after the other. A gap that begins later has another cause.
 const tickEarly, tickLate = 10 * time.Microsecond, 50 * time.Microsecond
 
-// costOfTick is the mean of the gaps in which ticks are due. The median of all gaps would say nothing, as about as many
-// are no ticks, and last a few microseconds. The median of the ticks would be wrong, too: they differ, and each is a
-// loss. The longest tenth is left out, because by chance the host took the core at such a tick.
-func costOfTick(gaps []Gap, begin, end, period, seed uint64) uint64 {
-	var costs []uint64
+// costsOfTicks is how long the gaps last in which ticks are due. About as many are no ticks, and last a few
+// microseconds.
+func costsOfTicks(gaps []Gap, begin, end, period, seed uint64) (costs []uint64) {
 	const mostBehind = 4 // periods that a tick may be behind
 	for i := begin/period - mostBehind; ; i++ {
 		due := tickDue(i, period, seed)
@@ -65,7 +112,13 @@ func costOfTick(gaps []Gap, begin, end, period, seed uint64) uint64 {
 			costs = append(costs, longest)
 		}
 	}
-	slices.Sort(costs)
+	return costs
+}
+
+// usualCost is the mean of costs without the longest tenth, because by chance the host took the core at such a tick.
+// The median would be wrong: ticks differ, and each is a loss.
+func usualCost(costs []uint64) uint64 {
+	costs = slices.Sorted(slices.Values(costs))
 	costs = costs[:len(costs)-len(costs)/10]
 	if len(costs) == 0 {
 		return 0

@@ -59,13 +59,31 @@ func TestCostOfTick(t *testing.T) {
 			want, ticks = want+took, ticks+1
 		}
 	}
-	got := costOfTick(gaps, begin, end, period, seed)
+	got := usualCost(costsOfTicks(gaps, begin, end, period, seed))
 	// The longest tenth is left out. Most ticks of 35 µs stay.
 	if got < want/ticks || got > 25_000 {
 		t.Errorf("%d, want %d to 25000", got, want/ticks)
 	}
-	if got := costOfTick(nil, begin, end, period, seed); got != 0 {
+	if got := usualCost(costsOfTicks(nil, begin, end, period, seed)); got != 0 {
 		t.Errorf("without gaps: %d", got)
+	}
+}
+
+// A core's ticks count for it, and less so while few of them were measured.
+func TestTickCosts(t *testing.T) {
+	costs := make(tickCosts)
+	if costs.mean() != 0 || costs.of(0) != 0 {
+		t.Errorf("nothing measured: %d, %d", costs.mean(), costs.of(0))
+	}
+	ticks := func(n int, cost uint64) []uint64 { return slices.Repeat([]uint64{cost}, n) }
+	costs.add(0, ticks(lastTicks, 70_000)) // too long ago
+	costs.add(0, ticks(lastTicks, 40_000))
+	costs.add(1, ticks(8, 60_000))
+	costs.add(2, nil)
+	for cpu, want := range []uint64{0: 40_740, 1: 55_000, 2: 50_000, 3: 50_000} {
+		if got := costs.of(cpu); got != want {
+			t.Errorf("core %d: %d, want %d", cpu, got, want)
+		}
 	}
 }
 
@@ -96,6 +114,7 @@ func TestTickCostBesideOthers(t *testing.T) {
 	var beside []uint64
 	for range 12 {
 		store(&l.page.control.TickCost, 0)
+		clear(l.tickCosts)
 		l.MeasureTicks()
 		beside = append(beside, load(&l.page.control.TickCost))
 	}
