@@ -57,18 +57,21 @@ func checkEnded(t *testing.T, of string, pid int) {
 	}
 }
 
-// A process that is started while the program ends is told to end, too.
+// A process that is started while the program ends is told to end, too, and not in the moment in which it would not know
+// what to do with the signal.
 func TestLeftoversOfTheEnd(t *testing.T) {
 	realkernel.NeedBeside(t)
 	const leaves = "while sleep 0.02; do :; done >/dev/null 2>&1 3>&- & echo $! >&3"
 	script := "{ trap '" + leaves + "; exit 9' TERM; while sleep 0.02; do :; done; } 3>&1 >/dev/null 2>&1"
-	_, said := profiled(t, []string{"-p", "syscall:clock_nanosleep", "-s", "0", "-d", "1s"},
-		[]string{"sh", "-c", script}, 9)
-	var left int
-	if n, err := fmt.Sscan(said, &left); n != 1 {
-		t.Fatalf("%q: %v", said, err)
+	newborn := realkernel.Compile(t, "testdata/newborn.c")
+	for _, program := range [][]string{{"sh", "-c", script}, {newborn}} {
+		_, said := profiled(t, []string{"-p", "syscall:clock_nanosleep", "-s", "0", "-d", "1s"}, program, 9)
+		var left int
+		if n, err := fmt.Sscan(said, &left); n != 1 {
+			t.Fatalf("%q: %v", said, err)
+		}
+		checkEnded(t, fmt.Sprint(program), left)
 	}
-	checkEnded(t, script, left)
 }
 
 // Once the program was interrupted and has ended, the processes that it leaves behind are not profiled any more, and

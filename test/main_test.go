@@ -41,6 +41,7 @@ func profiledWith(t *testing.T, stdin *os.File, flags, program []string, status 
 		cmd.Stdin = stdin
 	}
 	cmd.Stdout, cmd.Stderr = &stdout, &stderr
+	cmd.WaitDelay = 10 * time.Second // then processes that are left behind keep their ends of the pipes to themselves
 	err := cmd.Run()
 	if got := cmd.ProcessState.ExitCode(); got != status {
 		t.Fatalf("%v: status %d, want %d: %v\n%s%s", cmd.Args, got, status, err, stdout.Bytes(), stderr.Bytes())

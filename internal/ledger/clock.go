@@ -23,11 +23,12 @@ type clock struct {
 	*kernelSide
 	timers *ebpf.Map
 
-	loaded     chan error // gets the error of loadClock
-	cores      []int      // that have a clock
-	barred     []int      // cores whose clock the last Renew could not start again
-	tickCosts  tickCosts
-	measurings int // of what ticks take, so far
+	loaded    chan error // gets the error of loadClock
+	cores     []int      // that have a clock
+	barred    []int      // cores whose clock the last Renew could not start again
+	tickCosts tickCosts
+	nextCore  int       // of cores: where that is measured next
+	lastTime  time.Time // when it was measured
 }
 
 func newClock(k *kernelSide, period time.Duration) *clock {

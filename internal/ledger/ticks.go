@@ -31,14 +31,20 @@ func (c *clock) MeasureTicks() {
 	}
 }
 
-// MeasureMoreTicks goes on with that for a moment on one core, the next one each time. What a tick takes changes with
-// what the host does, and from core to core.
-func (c *clock) MeasureMoreTicks() { c.measureNext(time.Millisecond) }
+// MeasureMoreTicks goes on with that for a moment on one core, the next one each time, if that was not done lately. What
+// a tick takes changes with what the host does, and from core to core.
+func (c *clock) MeasureMoreTicks() {
+	const pause = 200 * time.Millisecond
+	if now := time.Now(); now.After(c.lastTime.Add(pause)) {
+		c.measureNext(time.Millisecond)
+		c.lastTime = now
+	}
+}
 
 // measureNext measures on the next core.
 func (c *clock) measureNext(busy time.Duration) {
-	cpu := c.cores[c.measurings%len(c.cores)]
-	c.measurings++
+	cpu := c.cores[c.nextCore%len(c.cores)]
+	c.nextCore++
 	onOwnThread(func() {
 		if moveTo(cpu) != nil {
 			return // the core has been taken off line, or away from this process

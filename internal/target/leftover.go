@@ -22,10 +22,15 @@ type Leftovers struct {
 
 type leftover struct {
 	Running
-	pidfd int
-	told  bool // SIGTERM was sent
-	fails bool // SIGTERM cannot be sent
+	pidfd   int
+	adopted time.Time // when whatif became its parent; zero: it is not
+	told    bool      // SIGTERM was sent
+	fails   bool      // SIGTERM cannot be sent
 }
+
+// newborn is how long an adopted process gets no signal. A shell's child forgets signals that come before it has undone
+// the shell's traps.
+const newborn = 50 * time.Millisecond
 
 // Leftovers begins to track the processes pids, and the program's descendants. Terminate will end those that a Ctrl-C
 // for the program would reach: those in whatif's process group, or in the program's. From now on whatif becomes the
@@ -113,8 +118,9 @@ func (l *Leftovers) adopt() (more bool) {
 		case l.own[pid] == s.Start:
 		case s.Ended():
 			_, _ = unix.Wait4(pid, nil, unix.WNOHANG, nil)
-		default:
-			more = l.track(pid, s) || more
+		case l.track(pid, s):
+			l.tracked[len(l.tracked)-1].adopted = time.Now()
+			more = true
 		}
 	})
 	return more
@@ -182,14 +188,18 @@ func (l *Leftovers) Terminate(within time.Duration) (stubborn, away []Running, e
 	return stubborn, away, err
 }
 
-// tell sends SIGTERM to those processes of the groups that have not had it yet, and tells whether there were any. The
-// oldest comes first, because an older process may restart a younger one that ends.
+// tell sends SIGTERM to those processes of the groups that have not had it yet, and tells whether there were any, or
+// are some that are too young. The oldest comes first, because an older process may restart a younger one that ends.
 func (l *Leftovers) tell() (told bool, err error) {
 	slices.SortStableFunc(l.tracked, func(a, b leftover) int { return cmp.Compare(a.Start, b.Start) })
 	for i := range l.tracked {
 		t := &l.tracked[i]
 		group, gone := unix.Getpgid(t.PID)
 		if t.told || t.fails || gone != nil || !slices.Contains(l.groups, group) {
+			continue
+		}
+		if time.Since(t.adopted) < newborn {
+			told = true
 			continue
 		}
 		sent := unix.PidfdSendSignal(t.pidfd, unix.SIGTERM, nil, 0)
