@@ -57,7 +57,7 @@ func checkEnded(t *testing.T, of string, pid int) {
 	}
 }
 
-// A process that is started while the program ends is told to end, too, and not in the moment in which it would not know
+// A process that is started while the program ends is told to end, too, and not in the moment in which it cannot know
 // what to do with the signal.
 func TestLeftoversOfTheEnd(t *testing.T) {
 	realkernel.NeedBeside(t)

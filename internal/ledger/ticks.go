@@ -31,7 +31,7 @@ func (c *clock) MeasureTicks() {
 	}
 }
 
-// MeasureMoreTicks goes on with that for a moment on one core, the next one each time, if that was not done lately. What
+// MeasureMoreTicks goes on with that for a moment on one core, the next one each time, if it was not done lately. What
 // a tick takes changes with what the host does, and from core to core.
 func (c *clock) MeasureMoreTicks() {
 	const pause = 200 * time.Millisecond
