@@ -27,8 +27,9 @@ type clock struct {
 	cores     []int      // that have a clock
 	barred    []int      // cores whose clock the last Renew could not start again
 	tickCosts tickCosts
-	nextCore  int       // of cores: where that is measured next
-	lastTime  time.Time // when it was measured
+	measuring chan measuredTicks // nil: nothing is being measured
+	nextCore  int                // of cores: where that is measured next
+	lastTime  time.Time          // when it was measured
 }
 
 func newClock(k *kernelSide, period time.Duration) *clock {

@@ -41,24 +41,52 @@ func (c *clock) MeasureMoreTicks() {
 	}
 }
 
-// measureNext measures on the next core.
+// measuredTicks is what ticks have taken on a core.
+type measuredTicks struct {
+	cpu   int
+	costs []uint64
+}
+
+// measureNext measures on the next core. If a real-time thread has that core for long, measureNext does not wait, and
+// takes what was measured when it is called again.
 func (c *clock) measureNext(busy time.Duration) {
-	cpu := c.cores[c.nextCore%len(c.cores)]
-	c.nextCore++
-	onOwnThread(func() {
-		if moveTo(cpu) != nil {
-			return // the core has been taken off line, or away from this process
-		}
-		begin := Now()
-		gaps := BusyGaps(busy)
-		c.tickCosts.add(cpu, costsOfTicks(gaps, begin, Now(), c.page.control.Period, c.page.control.Seed))
-	})
+	const longest = 20 * time.Millisecond
+	if c.measuring == nil {
+		cpu := c.cores[c.nextCore%len(c.cores)]
+		c.nextCore++
+		c.measuring = measureTicks(cpu, busy, c.page.control.Period, c.page.control.Seed)
+	}
+	select {
+	case m := <-c.measuring:
+		c.measuring = nil
+		c.tickCosts.add(m.cpu, m.costs)
+	case <-time.After(4*busy + longest): // see BusyGaps
+		return
+	}
 	if mean := c.tickCosts.mean(); mean > 0 {
 		store(&c.page.control.TickCost, mean)
 		for _, cpu := range c.cores {
 			store(&c.page.cores[cpu].TickCost, c.tickCosts.of(cpu))
 		}
 	}
+}
+
+// measureTicks keeps a core busy. It may end after the ledger is closed.
+func measureTicks(cpu int, busy time.Duration, period, seed uint64) chan measuredTicks {
+	done := make(chan measuredTicks, 1)
+	go func() {
+		m := measuredTicks{cpu: cpu}
+		onOwnThread(func() {
+			if moveTo(cpu) != nil {
+				return // the core has been taken off line, or away from this process
+			}
+			begin := Now()
+			gaps := BusyGaps(busy)
+			m.costs = costsOfTicks(gaps, begin, Now(), period, seed)
+		})
+		done <- m
+	}()
+	return done
 }
 
 // tickCosts is what the last measured ticks of each core have taken, in nanoseconds.

@@ -87,6 +87,44 @@ func TestTickCosts(t *testing.T) {
 	}
 }
 
+// A real-time thread that has a core for itself does not hold up the experiments.
+func TestTickCostBesideRealTime(t *testing.T) {
+	realkernel.NeedQuiet(t)
+	cpus := onlineCPUs(t)
+	if len(cpus) < 2 {
+		t.Skip("one core: nothing would run beside the real-time thread")
+	}
+	l, err := Open(Options{Stops: true, Period: time.Millisecond, Cap: 20 * time.Millisecond})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	if _, err := l.StartClock(cpus); err != nil {
+		t.Fatal(err)
+	}
+	taken := cpus[len(cpus)-1]
+	busy := exec.Command("taskset", "-c", fmt.Sprint(taken), "chrt", "-f", "1", "sh", "-c", "echo; while :; do :; done")
+	begun, err := busy.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := busy.Start(); err != nil {
+		t.Fatal(err)
+	}
+	defer busy.Wait()
+	defer busy.Process.Kill()
+	if _, err := begun.Read(make([]byte, 1)); err != nil {
+		t.Fatal(err)
+	}
+	for range 2 * len(cpus) {
+		began := time.Now()
+		l.measureNext(time.Millisecond)
+		if took := time.Since(began); took > 200*time.Millisecond {
+			t.Errorf("it took %v", took)
+		}
+	}
+}
+
 // Another thread's time on the core is not taken for a tick's cost: the program would be stopped most of the time.
 func TestTickCostBesideOthers(t *testing.T) {
 	realkernel.NeedQuiet(t)
