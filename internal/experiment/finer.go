@@ -17,21 +17,13 @@ const (
 type finerTicks struct {
 	ledger                   *ledger.Ledger
 	allowed                  bool
-	count                    bool  // something is compared in virtual time: what a tick takes counts
 	busy, handOvers, samples int64 // of all experiments so far
 }
 
 // newFinerTicks allows finer ticks unless a period was asked for; nothing is sped up, as no thread owes anything then;
 // or the whole machine is profiled, as all pay for the ticks and few need them.
 func newFinerTicks(l *ledger.Ledger, cfg *Config) *finerTicks {
-	return &finerTicks{ledger: l, allowed: cfg.Finer && cfg.speedsUp() && !cfg.System, count: !cfg.Rests()}
-}
-
-// begin is called before the first experiment.
-func (f *finerTicks) begin() {
-	if f.count {
-		f.ledger.MeasureTicks()
-	}
+	return &finerTicks{ledger: l, allowed: cfg.Finer && cfg.speedsUp() && !cfg.System}
 }
 
 // add counts the samples of an experiment.
@@ -41,14 +33,10 @@ func (f *finerTicks) add(d ledger.Totals) {
 	f.samples += d.Samples
 }
 
-// prepare is called before each experiment. It makes ticks come more often from now on where that is worth it, and
-// measures what a tick takes.
-func (f *finerTicks) prepare() {
+// refine makes ticks come more often, from the next experiment on, where that is worth it.
+func (f *finerTicks) refine() {
 	if f.allowed && f.ledger.Ticks() == 1 && f.needed() {
 		f.ledger.Refine()
-	}
-	if f.count {
-		f.ledger.MeasureMoreTicks()
 	}
 }
 

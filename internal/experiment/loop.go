@@ -44,6 +44,9 @@ func (l *trialLoop) run(ctx context.Context, p subject) (last subject, err error
 
 // begin begins a trial's experiment.
 func (l *trialLoop) begin(w *world, t plan.Trial, length, settle time.Duration) {
+	if !l.cfg.Rests() { // as in Profile
+		l.ledger.MeasureMoreTicks()
+	}
 	l.watch.begin()
 	l.together = l.units.togetherUnits()
 	if l.together > ledger.MaxSelected {

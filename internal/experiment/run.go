@@ -64,13 +64,15 @@ func Profile(ctx context.Context, cfg Config) (*Outcome, error) {
 	if err := r.probes.FollowJava(r.ledger.Members, r.launcher.starting); err != nil {
 		return nil, err
 	}
+	if !cfg.Rests() { // else nothing is compared in virtual time, and ticks are few
+		r.ledger.MeasureTicks()
+	}
 	// Not sooner: while whatif starts, it makes long system calls, and its other goroutines need the processor.
 	if err := calmMonitor(); err != nil {
 		cfg.Log.Debug(err.Error()) // it only costs more
 	}
 	defer oneAtATime()()
 	r.assemble(clocks)
-	r.watch.ticks.begin()
 	r.subject, err = r.loop.run(ctx, r.subject)
 	return r.finish(err)
 }

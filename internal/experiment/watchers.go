@@ -26,7 +26,7 @@ type watchers struct {
 // begin is called before each experiment.
 func (w *watchers) begin() {
 	w.delays.attach()
-	w.ticks.prepare()
+	w.ticks.refine()
 	w.lease.begin() // last, as the others may take their time
 }
 

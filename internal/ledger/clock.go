@@ -25,11 +25,11 @@ type clock struct {
 
 	loaded    chan error // gets the error of loadClock
 	cores     []int      // that have a clock
-	barred    []int      // cores whose clock the last Renew could not start again
+	barred    []int      // cores where the last Renew could not start the clock again
 	tickCosts tickCosts
-	measuring chan measuredTicks // nil: nothing is being measured
-	nextCore  int                // of cores: where that is measured next
-	lastTime  time.Time          // when it was measured
+	taken     []int     // cores where real-time threads leave no room to measure ticks
+	nextCore  int       // of cores: where that is measured next
+	lastTime  time.Time // when it was measured
 }
 
 func newClock(k *kernelSide, period time.Duration) *clock {

@@ -29,6 +29,7 @@ func (c *clock) MeasureTicks() {
 	for range c.cores {
 		c.measureNext(max(all/time.Duration(len(c.cores)), time.Millisecond))
 	}
+	c.showTickCosts()
 }
 
 // MeasureMoreTicks goes on with that for a moment on one core, the next one each time, if it was not done lately. What
@@ -37,54 +38,57 @@ func (c *clock) MeasureMoreTicks() {
 	const pause = 200 * time.Millisecond
 	if now := time.Now(); now.After(c.lastTime.Add(pause)) {
 		c.measureNext(time.Millisecond)
+		c.showTickCosts()
 		c.lastTime = now
 	}
 }
 
-// measuredTicks is what ticks have taken on a core.
-type measuredTicks struct {
-	cpu   int
-	costs []uint64
-}
-
-// measureNext measures on the next core. If a real-time thread has that core for long, measureNext does not wait, and
-// takes what was measured when it is called again.
+// measureNext measures on the next core. Where a real-time thread has that core it takes long, and the Go runtime may
+// stand still meanwhile, with all that the trial loop does. So the core's ticks are not measured any more then.
 func (c *clock) measureNext(busy time.Duration) {
-	const longest = 20 * time.Millisecond
-	if c.measuring == nil {
-		cpu := c.cores[c.nextCore%len(c.cores)]
-		c.nextCore++
-		c.measuring = measureTicks(cpu, busy, c.page.control.Period, c.page.control.Seed)
-	}
-	select {
-	case m := <-c.measuring:
-		c.measuring = nil
-		c.tickCosts.add(m.cpu, m.costs)
-	case <-time.After(4*busy + longest): // see BusyGaps
+	longest := 4*busy + 100*time.Millisecond // BusyGaps takes the first part at most
+	cores := slices.DeleteFunc(slices.Clone(c.cores), func(cpu int) bool { return slices.Contains(c.taken, cpu) })
+	if len(cores) == 0 {
 		return
 	}
-	if mean := c.tickCosts.mean(); mean > 0 {
-		store(&c.page.control.TickCost, mean)
-		for _, cpu := range c.cores {
-			store(&c.page.cores[cpu].TickCost, c.tickCosts.of(cpu))
-		}
+	cpu, began := cores[c.nextCore%len(cores)], time.Now()
+	c.nextCore++
+	select {
+	case costs := <-measureTicks(cpu, busy, c.page.control.Period, c.page.control.Seed):
+		c.tickCosts.add(cpu, costs)
+	case <-time.After(longest):
+	}
+	if time.Since(began) >= longest { // this, too, may be seen late
+		c.taken = append(c.taken, cpu)
 	}
 }
 
-// measureTicks keeps a core busy. It may end after the ledger is closed.
-func measureTicks(cpu int, busy time.Duration, period, seed uint64) chan measuredTicks {
-	done := make(chan measuredTicks, 1)
+// showTickCosts tells the kernel side what was measured.
+func (c *clock) showTickCosts() {
+	mean := c.tickCosts.mean()
+	if mean == 0 {
+		return
+	}
+	store(&c.page.control.TickCost, mean)
+	for _, cpu := range c.cores {
+		store(&c.page.cores[cpu].TickCost, c.tickCosts.of(cpu, mean))
+	}
+}
+
+// measureTicks keeps a core busy, and gives what ticks took there. It may end after the ledger is closed.
+func measureTicks(cpu int, busy time.Duration, period, seed uint64) <-chan []uint64 {
+	done := make(chan []uint64, 1)
 	go func() {
-		m := measuredTicks{cpu: cpu}
+		var costs []uint64
 		onOwnThread(func() {
 			if moveTo(cpu) != nil {
 				return // the core has been taken off line, or away from this process
 			}
 			begin := Now()
 			gaps := BusyGaps(busy)
-			m.costs = costsOfTicks(gaps, begin, Now(), period, seed)
+			costs = costsOfTicks(gaps, begin, Now(), period, seed)
 		})
-		done <- m
+		done <- costs
 	}()
 	return done
 }
@@ -113,10 +117,10 @@ func (t tickCosts) mean() uint64 {
 
 // of is what a tick takes on a core. The mean of all cores counts as much as a few of the core's own ticks, which say
 // little while there are few.
-func (t tickCosts) of(cpu int) uint64 {
+func (t tickCosts) of(cpu int, mean uint64) uint64 {
 	const few = 8
 	own := uint64(len(t[cpu]))
-	return (own*usualCost(t[cpu]) + few*t.mean()) / (own + few)
+	return (own*usualCost(t[cpu]) + few*mean) / (own + few)
 }
 
 // tickEarly and tickLate are how long before and after its moment a tick may seem to begin. It can be early as two

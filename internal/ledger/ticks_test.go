@@ -72,8 +72,8 @@ func TestCostOfTick(t *testing.T) {
 // A core's ticks count for it, and less so while few of them were measured.
 func TestTickCosts(t *testing.T) {
 	costs := make(tickCosts)
-	if costs.mean() != 0 || costs.of(0) != 0 {
-		t.Errorf("nothing measured: %d, %d", costs.mean(), costs.of(0))
+	if mean := costs.mean(); mean != 0 || costs.of(0, mean) != 0 {
+		t.Errorf("nothing measured: %d, %d", mean, costs.of(0, mean))
 	}
 	ticks := func(n int, cost uint64) []uint64 { return slices.Repeat([]uint64{cost}, n) }
 	costs.add(0, ticks(lastTicks, 70_000)) // too long ago
@@ -81,10 +81,24 @@ func TestTickCosts(t *testing.T) {
 	costs.add(1, ticks(8, 60_000))
 	costs.add(2, nil)
 	for cpu, want := range []uint64{0: 40_740, 1: 55_000, 2: 50_000, 3: 50_000} {
-		if got := costs.of(cpu); got != want {
+		if got := costs.of(cpu, costs.mean()); got != want {
 			t.Errorf("core %d: %d, want %d", cpu, got, want)
 		}
 	}
+}
+
+// ticking opens a ledger that may stop cores, and starts these cores' clocks.
+func ticking(t *testing.T, cpus []int) *Ledger {
+	t.Helper()
+	l, err := Open(Options{Stops: true, Period: time.Millisecond, Cap: 20 * time.Millisecond})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { l.Close() })
+	if _, err := l.StartClock(cpus); err != nil {
+		t.Fatal(err)
+	}
+	return l
 }
 
 // A real-time thread that has a core for itself does not hold up the experiments.
@@ -94,14 +108,7 @@ func TestTickCostBesideRealTime(t *testing.T) {
 	if len(cpus) < 2 {
 		t.Skip("one core: nothing would run beside the real-time thread")
 	}
-	l, err := Open(Options{Stops: true, Period: time.Millisecond, Cap: 20 * time.Millisecond})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer l.Close()
-	if _, err := l.StartClock(cpus); err != nil {
-		t.Fatal(err)
-	}
+	l := ticking(t, cpus)
 	taken := cpus[len(cpus)-1]
 	busy := exec.Command("taskset", "-c", fmt.Sprint(taken), "chrt", "-f", "1", "sh", "-c", "echo; while :; do :; done")
 	begun, err := busy.StdoutPipe()
@@ -128,14 +135,7 @@ func TestTickCostBesideRealTime(t *testing.T) {
 // Another thread's time on the core is not taken for a tick's cost: the program would be stopped most of the time.
 func TestTickCostBesideOthers(t *testing.T) {
 	realkernel.NeedQuiet(t)
-	l, err := Open(Options{Stops: true, Period: time.Millisecond, Cap: 20 * time.Millisecond})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer l.Close()
-	if _, err := l.StartClock(onlineCPUs(t)); err != nil {
-		t.Fatal(err)
-	}
+	l := ticking(t, onlineCPUs(t))
 	l.MeasureTicks()
 	alone := load(&l.page.control.TickCost)
 	if alone == 0 {
