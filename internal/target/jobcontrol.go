@@ -6,6 +6,7 @@ import (
 	"os"
 	"strconv"
 	"time"
+	"unsafe"
 
 	"golang.org/x/sys/unix"
 )
@@ -19,9 +20,7 @@ const settle = 20 * time.Millisecond
 
 // stopped handles a stop of the program.
 func (p *Process) stopped() {
-	var ws unix.WaitStatus
-	pid, err := unix.Wait4(p.pid, &ws, unix.WUNTRACED|unix.WNOHANG, nil)
-	if err != nil || pid == 0 || !ws.Stopped() || ws.StopSignal() != unix.SIGTSTP {
+	if p.stopSignal() != unix.SIGTSTP {
 		return
 	}
 	go func() {
@@ -36,6 +35,18 @@ func (p *Process) stopped() {
 			_ = p.Signal(unix.SIGCONT)
 		}
 	}()
+}
+
+// stopSignal is the signal of a stop that has not been waited for; 0: there is none any more. If the program has ended
+// meanwhile, its end is left for collect.
+func (p *Process) stopSignal() unix.Signal {
+	const status = 24 // where si_status is
+	var info unix.Siginfo
+	err := unix.Waitid(unix.P_PID, p.pid, &info, unix.WSTOPPED|unix.WNOHANG, nil)
+	if err != nil || info.Signo == 0 {
+		return 0
+	}
+	return unix.Signal(*(*int32)(unsafe.Add(unsafe.Pointer(&info), status)))
 }
 
 func (p *Process) isStopped() bool {

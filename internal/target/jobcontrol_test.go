@@ -152,3 +152,39 @@ func TestShellAsProgram(t *testing.T) {
 	term.enter(t, "echo status $?\n")
 	term.expect(t, "status 8")
 }
+
+// A stop is told once. An end that comes before it was asked for is left for who waits for the end.
+func TestStopSignal(t *testing.T) {
+	for _, dies := range []bool{false, true} {
+		cmd := exec.Command("sleep", "60")
+		if err := cmd.Start(); err != nil {
+			t.Fatal(err)
+		}
+		pid := cmd.Process.Pid
+		p := &Process{pid: pid}
+		await := func(options int) {
+			var info unix.Siginfo
+			if err := unix.Waitid(unix.P_PID, pid, &info, options|unix.WNOWAIT, nil); err != nil {
+				t.Fatal(err)
+			}
+		}
+		unix.Kill(pid, unix.SIGSTOP)
+		await(unix.WSTOPPED)
+		want := unix.SIGSTOP
+		if dies {
+			unix.Kill(pid, unix.SIGKILL)
+			await(unix.WEXITED)
+			want = 0
+		}
+		for _, want := range []unix.Signal{want, 0} {
+			if got := p.stopSignal(); got != want {
+				t.Errorf("dies: %t: signal %v, want %v", dies, got, want)
+			}
+		}
+		unix.Kill(pid, unix.SIGKILL)
+		cmd.Wait()
+		if ws, ok := cmd.ProcessState.Sys().(syscall.WaitStatus); !ok || ws.Signal() != syscall.SIGKILL {
+			t.Errorf("dies: %t: the end is %v", dies, cmd.ProcessState)
+		}
+	}
+}

@@ -112,7 +112,7 @@ func describe(cfg Config) (*spec, error) {
 	if cfg.Preload != "" {
 		env = preloading(env, cfg.Preload)
 	}
-	env = append(slices.Clip(env), cfg.Set...)
+	env = setting(env, cfg.Set)
 	paths, err := look(cfg.Args[0], searchPath(env), cfg.Dir)
 	if err != nil {
 		return nil, err
@@ -148,6 +148,15 @@ func preloading(env []string, library string) []string {
 		changed = append(changed, entry)
 	}
 	return append(changed, variable+value)
+}
+
+// setting replaces variables, or adds them.
+func setting(env, set []string) []string {
+	isSet := func(entry string) bool {
+		name, _, _ := strings.Cut(entry, "=")
+		return slices.ContainsFunc(set, func(s string) bool { return strings.HasPrefix(s, name+"=") })
+	}
+	return append(slices.DeleteFunc(slices.Clone(env), isSet), set...)
 }
 
 // PID is the program's process id. Until Wait returns no other process can have it.

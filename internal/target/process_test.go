@@ -6,6 +6,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strings"
 	"syscall"
 	"testing"
@@ -292,4 +293,11 @@ func TestKilledWhileStarting(t *testing.T) {
 		}
 		return true
 	})
+}
+
+func TestSetting(t *testing.T) {
+	got := setting([]string{"A=1", "NODE_OPTIONS=old", "B=2", "AB=3"}, []string{"NODE_OPTIONS=old new", "C=4"})
+	if want := []string{"A=1", "B=2", "AB=3", "NODE_OPTIONS=old new", "C=4"}; !slices.Equal(got, want) {
+		t.Errorf("%q", got)
+	}
 }
