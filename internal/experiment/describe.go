@@ -2,7 +2,6 @@ package experiment
 
 import (
 	"os"
-	"runtime"
 	"slices"
 	"strconv"
 	"time"
@@ -22,7 +21,7 @@ func newRunRecord(cfg *Config, started time.Time) profile.Run {
 	run := profile.Run{
 		Version: profile.Version, ID: strconv.FormatUint(cfg.Seed, 36) + "-" + strconv.Itoa(os.Getpid()),
 		Started: started,
-		Host:    host, Kernel: kernelRelease(), CPUs: runtime.NumCPU(), CPUModel: cpuModel(),
+		Host:    host, Kernel: kernelRelease(), CPUs: CPUs(), CPUModel: cpuModel(),
 		PeriodNS: int64(cfg.Period), Seed: cfg.Seed, Speedups: cfg.Speedups, Unit: cfg.Kind,
 	}
 	for _, t := range cfg.Targets {

@@ -3,12 +3,15 @@ package experiment
 import (
 	"io/fs"
 	"os"
+	"runtime"
 	"strings"
+	"sync"
 	"time"
 
 	"golang.org/x/sys/unix"
 
 	"whatif/internal/cpulist"
+	"whatif/internal/ledger"
 	"whatif/internal/load"
 )
 
@@ -32,13 +35,30 @@ func onlineCPUs() string {
 	return list
 }
 
-// stealTime is the time that the hypervisor has taken from all cores together since boot; 0 if it cannot be read.
+// CPUs is how many of the machine's CPUs whatif can sample.
+func CPUs() int {
+	sampled, _ := sampledCPUs()
+	return sampled
+}
+
+// sampledCPUs is how many CPUs whatif can sample, and how many are online.
+var sampledCPUs = sync.OnceValues(func() (sampled, all int) {
+	cpus, err := ledger.ReadCPUs(machine)
+	if err != nil {
+		return runtime.NumCPU(), runtime.NumCPU()
+	}
+	return cpus.Reachable(), len(cpus.Online)
+})
+
+// stealTime is the time that the hypervisor has taken from all cores that are sampled since boot, as far as it took as
+// much from all; 0 if it cannot be read.
 func stealTime() time.Duration {
 	t, err := load.Read()
 	if err != nil {
 		return 0
 	}
-	return t.Steal
+	sampled, all := sampledCPUs()
+	return t.Steal * time.Duration(sampled) / time.Duration(all)
 }
 
 // ownTime is the CPU time of this process so far.

@@ -6,6 +6,8 @@ import (
 	"io/fs"
 	"slices"
 
+	"golang.org/x/sys/unix"
+
 	"whatif/internal/cpulist"
 )
 
@@ -36,6 +38,22 @@ func ReadCPUs(system fs.FS) (c CPUs, err error) {
 		}
 	}
 	return c, nil
+}
+
+// Reachable is how many of the CPUs can have a clock: a cpuset, as of a container, may leave some out. On which CPUs
+// whatif itself was told to run (taskset) does not matter.
+func (c CPUs) Reachable() (n int) {
+	onOwnThread(func() {
+		var set unix.CPUSet
+		for _, cpu := range c.Online {
+			set.Set(cpu)
+		}
+		if unix.SchedSetaffinity(0, &set) == nil {
+			_ = unix.SchedGetaffinity(0, &set) // it is what was set, where that fails
+		}
+		n = max(1, set.Count())
+	})
+	return n
 }
 
 // WithClock chooses the CPUs on which to sample a target whose threads may run on these sets of CPUs. They are all but

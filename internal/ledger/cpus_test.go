@@ -128,3 +128,24 @@ func TestRanWithoutClock(t *testing.T) {
 	}
 	await("no sample by the new clock", func() bool { return l.Totals(0).Samples > 0 })
 }
+
+// What whatif itself may run on does not count, and a CPU that is not there cannot have a clock.
+func TestReachable(t *testing.T) {
+	c, err := ReadCPUs(os.DirFS("/sys/devices/system"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	all := c.Reachable()
+	if all < 1 || all > len(c.Online) {
+		t.Errorf("%d of %d", all, len(c.Online))
+	}
+	bound := 0
+	onOwnThread(func() {
+		if err = moveTo(c.Online[0]); err == nil {
+			bound = c.Reachable()
+		}
+	})
+	if err != nil || bound != all {
+		t.Errorf("from one CPU: %d, else %d: %v", bound, all, err)
+	}
+}
