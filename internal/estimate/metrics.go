@@ -14,7 +14,6 @@ import (
 // Limits of what is enough to say anything.
 const (
 	mostPieces     = 48   // into which a recording is cut; enough for the bootstrap, and each as long as possible
-	leastVisits    = 12   // of a point in the recording: with fewer, an interval would be a guess
 	beyond         = 10   // requests slower than a percentile that its estimate needs
 	mostDeviation  = 0.15 // of the unchanged run from the recording, as a part, at a metric that is estimated
 	tailDeviation  = 0.30 // the same for percentiles, which scatter more
@@ -116,14 +115,14 @@ func (b *pointBase) cut(o simulate.Outcome, k int) (visits int) {
 // refuse says why a metric cannot be estimated at all.
 func (b *pointBase) refuse(m *metricBase, visits int) string {
 	switch {
-	case visits < leastVisits:
+	case visits < simulate.LeastVisits: // an interval would be a guess
 		return fmt.Sprintf("%s of the point in the recording, too few", countOf(visits, "visit"))
 	case b.drawn.blocks() < 2:
 		return "the recording is too short to tell how far it may be trusted"
 	case m.metric == analyze.Throughput:
 		return ""
 	}
-	if n := total(m.base.count); n < leastVisits || m.quantile > 0 && n*(1-m.quantile) < beyond {
+	if n := total(m.base.count); n < simulate.LeastVisits || m.quantile > 0 && n*(1-m.quantile) < beyond {
 		return fmt.Sprintf("%s with a known latency in the recording, too few", countOf(int(n), "request"))
 	}
 	return ""

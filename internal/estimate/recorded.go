@@ -13,6 +13,7 @@ func asRecorded(r *recording.Recording) simulate.Outcome {
 	type begin struct {
 		point, thread int32
 		key           uint64
+		process       int32 // that the key is of
 	}
 	o := simulate.Outcome{Windows: make([]simulate.WindowOutcome, len(r.Windows))}
 	for i := range r.Windows {
@@ -25,9 +26,9 @@ func asRecorded(r *recording.Recording) simulate.Outcome {
 			if e.Kind != recording.Visit || e.Point < 0 || int(e.Point) >= len(r.Points) {
 				continue
 			}
-			id := begin{e.Point, e.Thread, e.Key}
-			if e.Key != 0 {
-				id.thread = recording.No // it may end in another thread
+			id := begin{point: e.Point, thread: e.Thread}
+			if e.Key != 0 { // it may end in another thread
+				id = begin{point: e.Point, thread: recording.No, key: e.Key, process: r.Threads[e.Thread].Process}
 			}
 			if e.Role == recording.Begin {
 				begun[id] = e.Time

@@ -57,9 +57,10 @@ type track struct {
 
 // request is what the begin and the end of one latency have in common.
 type request struct {
-	point  int32
-	thread int32 // if the program does not say a key
-	key    uint64
+	point   int32
+	thread  int32 // if the program does not say a key
+	key     uint64
+	process int32 // that the key is of
 }
 
 // meeting is a thread that waits at an object.
@@ -445,7 +446,7 @@ func (b *builder) visit(e *recording.Event, now int64) {
 	latency := int64(recording.No)
 	r := request{point: e.Point, thread: s}
 	if e.Key != 0 {
-		r = request{point: e.Point, key: e.Key}
+		r = request{point: e.Point, key: e.Key, process: m.rec.Threads[e.Thread].Process}
 	}
 	switch e.Role {
 	case recording.Begin:

@@ -71,16 +71,20 @@ func (m *Machine) deviation() Deviation {
 	return d
 }
 
+// LeastVisits is how many visits or requests a recording must have of a point, so that they tell anything.
+const LeastVisits = 12
+
 // pace returns how much time passed from the first to the last visit of a point, simulated over recorded. NaN: unknown.
 func pace(o *Outcome, p int) float64 {
-	simulated, recorded := int64(0), int64(0)
+	simulated, recorded, n := int64(0), int64(0), 0
 	for i := range o.Windows {
+		n += len(o.Windows[i].Visits[p])
 		if v := o.Windows[i].Visits[p]; len(v) > 1 {
 			simulated += v[len(v)-1].Time - v[0].Time
 			recorded += v[len(v)-1].Recorded - v[0].Recorded
 		}
 	}
-	if recorded <= 0 {
+	if recorded <= 0 || n < LeastVisits {
 		return math.NaN()
 	}
 	return float64(simulated) / float64(recorded)
@@ -96,6 +100,9 @@ func latency(o *Outcome, p int) float64 {
 				n++
 			}
 		}
+	}
+	if n < LeastVisits {
+		return math.NaN()
 	}
 	return sum / n
 }

@@ -1,6 +1,7 @@
 package simulate
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -39,7 +40,7 @@ func (m *Machine) mergeConditions() {
 		if !seen {
 			first = w.object
 			o := m.rec.Objects[first]
-			if o.Address%8 == 4 && m.mentions(w.place, "cond_") {
+			if o.Address%8 == 4 && m.primitive(w.place) == namedCondition {
 				o.Address -= 4
 				if other, known := numbers[o]; known {
 					first = other
@@ -104,10 +105,11 @@ func (m *Machine) infer(o int32, list []int32) (what meaning, sure bool) {
 		return signal, true
 	}
 	place := m.usualPlace(list, func(w *wait) int32 { return w.place })
-	switch {
-	case m.mentions(place, "barrier"):
+	named := m.primitive(place)
+	switch named {
+	case namedBarrier:
 		return barrier, true
-	case m.mentions(place, "mutex", "lll_lock", "rwlock", "spin_lock", goMutex):
+	case namedLock:
 		return mutex, true
 	}
 	f := m.rounds(list)
@@ -117,7 +119,7 @@ func (m *Machine) infer(o int32, list []int32) (what meaning, sure bool) {
 	}
 	if f.both && (kind == recording.Unknown || kind == recording.Futex) {
 		switch {
-		case !m.mentions(place, "cond_", "sem_"):
+		case named != namedCondition && named != namedSemaphore:
 			return m.barrierOrMutex(f, place, list)
 		case f.always():
 			return barrier, true // made of a condition
@@ -313,23 +315,79 @@ func (m *Machine) function(place int32) string {
 	return ""
 }
 
-// depth is how many functions a library's primitive has, from the system call to the name that programs call.
-const depth = 3
+// What a library's function is by its name.
+type primitive int
+
+const (
+	namedNothing primitive = iota
+	namedBarrier
+	namedLock
+	namedCondition
+	namedSemaphore
+)
+
+// primitiveWords are parts of names of functions. A function of a condition that takes its lock again has words of both
+// (__pthread_mutex_cond_lock): it waits for the lock.
+var primitiveWords = []struct {
+	is    primitive
+	words []string
+}{
+	{namedBarrier, []string{"barrier"}},
+	{namedLock, []string{"mutex", "lll_lock", "rwlock", "spin_lock", goMutex}},
+	{namedCondition, []string{"cond_", "condition_variable", "condvar", "Condvar"}},
+	{namedSemaphore, []string{"sem_"}},
+}
+
+// primitive is what the innermost function is called that has a telling name: what is around it may be anything.
+func (m *Machine) primitive(place int32) primitive {
+	for f := range m.libraryFrames(place) {
+		for _, p := range primitiveWords {
+			if containsAny(f, p.words) {
+				return p.is
+			}
+		}
+	}
+	return namedNothing
+}
 
 // mentions reports whether one of the innermost functions of a place has one of the words in its name.
 func (m *Machine) mentions(place int32, words ...string) bool {
-	n := 0
-	for f := range m.userFrames(place) {
-		for _, w := range words {
-			if strings.Contains(f, w) {
-				return true
-			}
-		}
-		if n++; n == depth {
-			break
+	for f := range m.libraryFrames(place) {
+		if containsAny(f, words) {
+			return true
 		}
 	}
 	return false
+}
+
+func containsAny(text string, words []string) bool {
+	return slices.ContainsFunc(words, func(word string) bool { return strings.Contains(text, word) })
+}
+
+// depth is how many functions a library's primitive has, up to the name that programs call.
+const depth = 3
+
+// plumbing begins the names of functions between a primitive and the system call. Without the library's debug file they
+// have no name.
+var plumbing = []string{"futex_", "__futex_", "__syscall_cancel", "__internal_syscall"}
+
+// libraryFrames yields the functions of a place that may be a library's primitive, the innermost first.
+func (m *Machine) libraryFrames(place int32) func(yield func(string) bool) {
+	return func(yield func(string) bool) {
+		n := 0
+		for f := range m.userFrames(place) {
+			if !yield(f) {
+				return
+			}
+			begins := func(prefix string) bool { return strings.HasPrefix(f, prefix) }
+			if f == "" || slices.ContainsFunc(plumbing, begins) {
+				continue
+			}
+			if n++; n == depth {
+				return
+			}
+		}
+	}
 }
 
 // userFrames yields the functions of a place, from the innermost one outside the kernel.
@@ -342,9 +400,33 @@ func (m *Machine) userFrames(place int32) func(yield func(string) bool) {
 			if f < 0 || int(f) >= len(m.rec.Frames) || m.rec.Frames[f].Kernel {
 				continue
 			}
-			if !yield(m.rec.Frames[f].Function) {
+			if !yield(withoutTypes(&m.rec.Frames[f])) {
 				return
 			}
 		}
 	}
+}
+
+// withoutTypes is a function's name without parameters and types in angle brackets: a condition has a lock among its
+// parameters.
+func withoutTypes(f *recording.Frame) string {
+	name := cmp.Or(f.Short, f.Function)
+	if strings.HasPrefix(name, "<") || !strings.Contains(name, "<") { // Rust has methods of types that begin so
+		return name
+	}
+	var b strings.Builder
+	depth := 0
+	for _, c := range name {
+		switch c {
+		case '<':
+			depth++
+		case '>':
+			depth = max(0, depth-1)
+		default:
+			if depth == 0 {
+				b.WriteRune(c)
+			}
+		}
+	}
+	return b.String()
 }

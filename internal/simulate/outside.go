@@ -275,7 +275,7 @@ func (m *Machine) findFloods() {
 	for _, s := range m.samples {
 		t := m.segments[s.segment].thread
 		received[t] = received[t] || slices.ContainsFunc(m.rec.Stacks[s.stack], func(f int32) bool {
-			return f >= 0 && int(f) < len(m.rec.Frames) && slices.Contains(receives, m.rec.Frames[f].Function)
+			return f >= 0 && int(f) < len(m.rec.Frames) && slices.Contains(receives, systemCall(m.rec.Frames[f].Function))
 		})
 	}
 	for i := range m.windows {
