@@ -20,14 +20,18 @@ import (
 // it is, too, where the program ends sooner, and where it does not pass the signal on.
 func TestLeftovers(t *testing.T) {
 	realkernel.NeedBeside(t)
-	for _, last := range []string{"exit 0", "sleep 60"} {
+	for _, c := range []struct {
+		last  string
+		flags []string
+	}{{"exit 0", []string{"-s", "0"}}, {"sleep 60", []string{"-s", "0"}}, {"exit 0", []string{"--no-delays"}}} {
+		last := c.last
 		script := "{ while sleep 0.02; do :; done 3>&- & echo $! >&3; setsid sleep 60 3>&- & echo $! >&3; } " +
 			"3>&1 >/dev/null 2>&1; " + last
 		status := 143
 		if last == "exit 0" {
 			status = 0
 		}
-		_, said := profiled(t, []string{"-p", "syscall:clock_nanosleep", "-s", "0", "-d", "1s"},
+		_, said := profiled(t, append(c.flags, "-p", "syscall:clock_nanosleep", "-d", "1s"),
 			[]string{"sh", "-c", script + " >/dev/null 2>&1"}, status)
 		var left, daemon int
 		if n, err := fmt.Sscan(said, &left, &daemon); n != 2 {

@@ -3,6 +3,7 @@ package test
 import (
 	"maps"
 	"math"
+	"os"
 	"os/exec"
 	"path/filepath"
 	"runtime"
@@ -10,6 +11,7 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+	"time"
 
 	"whatif/internal/estimate"
 	"whatif/internal/profile"
@@ -20,9 +22,14 @@ import (
 // recorded records a program, which must end with status 0.
 func recorded(t *testing.T, flags []string, program ...string) *recording.Recording {
 	t.Helper()
+	return recordedBy(t, slices.Concat([]string{"record"}, flags, []string{"--"}, program)...)
+}
+
+// recordedBy makes a recording by a command of whatif.
+func recordedBy(t *testing.T, command ...string) *recording.Recording {
+	t.Helper()
 	file := filepath.Join(t.TempDir(), "whatif.profile")
-	args := append([]string{"record", "-o", file}, flags...)
-	cmd := exec.Command(realkernel.Whatif(t), append(append(args, "--"), program...)...)
+	cmd := exec.Command(realkernel.Whatif(t), slices.Concat(command[:1], []string{"-o", file}, command[1:])...)
 	out, err := cmd.CombinedOutput()
 	t.Logf("%s", out)
 	if err != nil {
@@ -151,6 +158,69 @@ func TestRecording(t *testing.T) {
 	}
 	if all := sum.wakes[0] + sum.wakes[1] + sum.wakes[2] + sum.wakes[3]; sum.wakes[recording.ByThread] < all*9/10 {
 		t.Errorf("wake-ups by cause: %v", sum.wakes)
+	}
+}
+
+// visitsOf is how many visits a recording has of the threads of a process.
+func visitsOf(rec *recording.Recording, pid int) (n int) {
+	for _, w := range rec.Windows {
+		for _, e := range w.Events {
+			if e.Kind == recording.Visit && int(rec.Threads[e.Thread].Process) == pid {
+				n++
+			}
+		}
+	}
+	return n
+}
+
+// A process that comes into a cgroup while that is recorded is recorded from then on.
+func TestRecordedCgroup(t *testing.T) {
+	realkernel.NeedBeside(t)
+	program := compileBusy(t)
+	p, q := startBusy(t, program, "1"), startBusy(t, program, "1")
+	dir := cgroup(t)
+	enter(t, dir, p.pid())
+	come := time.AfterFunc(time.Second, func() {
+		err := os.WriteFile(filepath.Join(dir, "cgroup.procs"), []byte(strconv.Itoa(q.pid())), 0)
+		if err != nil {
+			t.Error(err)
+		}
+	})
+	defer come.Stop()
+	rec := recordedBy(t, "attach", "--no-delays", "--cgroup", dir, "-p", "func:visited", "-d", "3s")
+	for _, c := range []*pulse{p, q} {
+		if n := visitsOf(rec, c.pid()); n < 100 {
+			t.Errorf("%d visits of process %d", n, c.pid())
+		}
+		enter(t, filepath.Dir(dir), c.pid())
+	}
+}
+
+// With the whole machine a process is recorded that ran before, and the load, which is told to end when the time is up.
+func TestRecordedSystem(t *testing.T) {
+	realkernel.NeedBeside(t)
+	program := compileBusy(t)
+	p := startBusy(t, program, "1")
+	rec := recordedBy(t, "system", "--no-delays", "-p", "syscall:getppid", "-d", "2s", "--", "sh", "-c",
+		"while :; do sh -c 'exit 0'; done")
+	if n := visitsOf(rec, p.pid()); n < 100 {
+		t.Errorf("%d visits of a process that ran before", n)
+	}
+	if !slices.ContainsFunc(rec.Threads, func(th recording.Thread) bool { return th.Name == "sh" }) {
+		t.Error("the load is not recorded")
+	}
+	if rec.Losses.Stops != 0 {
+		t.Errorf("%d stops", rec.Losses.Stops)
+	}
+}
+
+// The warm-up is not recorded.
+func TestRecordedWarmUp(t *testing.T) {
+	realkernel.NeedBeside(t)
+	rec := recordedBy(t, "record", "-p", "syscall:clock_nanosleep", "--warmup", "2s", "-d", "1s", "--", "sh", "-c",
+		"while sleep 0.01; do :; done")
+	if length := time.Duration(rec.Length); length < 900*time.Millisecond || length > 1900*time.Millisecond {
+		t.Errorf("a second after a warm-up of two is a recording of %v", length)
 	}
 }
 

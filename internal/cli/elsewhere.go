@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"runtime"
 	"slices"
 
 	"whatif/internal/analyze"
@@ -266,7 +265,7 @@ func (c *comparison) beside(here *analyze.Result, runs []*profile.Data, moved so
 	there.AddEstimates(estimated)
 	there.Warnings = append(there.Warnings, c.doubts(recorded)...)
 	if _, why := c.standing(d.Run.CPUs); why != "" && len(d.Experiments) > 0 {
-		there.Warnings.Add("device-replay-only", "what it would be on %s is answered by replay only: %s", c.device.Name, why)
+		there.Warnings.Add("device-replay-only", recordingAlone, c.device.Name, why)
 	}
 	t := &report.There{Host: c.host.Name, Device: c.device.Name, Factors: c.factors, Here: here, There: there}
 	t.Moves, t.Tested, t.Memory = answersOf(on.Move()), moves, recorded.Memory()
@@ -309,7 +308,7 @@ func (sh *shell) compareMachines(cfg *experiment.Config, r *runFlags) (place *kn
 			return nil, err
 		}
 	}
-	device, why := r.machines.standing(runtime.NumCPU())
+	device, why := r.machines.standing(experiment.CPUs())
 	if !r.noDelays {
 		cfg.Device = device
 	}
@@ -325,13 +324,16 @@ func (sh *shell) compareMachines(cfg *experiment.Config, r *runFlags) (place *kn
 	return place, nil
 }
 
+// recordingAlone says of a device why there are no experiments about it.
+const recordingAlone = "what it would be on %s is estimated from the recording, without experiments: %s"
+
 // tellMachines prints how the machines differ. why says that there are no experiments about the device.
 func (sh *shell) tellMachines(r *runFlags, why string) error {
 	if err := r.machines.tellFactors(sh.stderr); err != nil {
 		return err
 	}
 	if !r.noDelays && why != "" {
-		sh.say("whatif: ", fmt.Sprintf("what it would be on %s is answered by replay only: %s", r.machines.device.Name, why))
+		sh.say("whatif: ", fmt.Sprintf(recordingAlone, r.machines.device.Name, why))
 	}
 	return nil
 }
@@ -379,6 +381,9 @@ func (sh *shell) readThere(r *runFlags) {
 	runs, err := profile.ReadFiles([]string{r.output})
 	if err != nil {
 		sh.complain(explainProfile(err))
+		return
+	}
+	if len(runs) == 0 {
 		return
 	}
 	fmt.Fprintln(sh.stderr)

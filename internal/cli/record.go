@@ -24,11 +24,14 @@ func (sh *shell) record(ctx context.Context, cfg experiment.Config, r *runFlags)
 	if recorded == nil {
 		return 0, err
 	}
-	if recorded.Recording != nil && !r.quiet {
+	if recorded.Written && !r.quiet {
 		sh.tellRecording(recorded.Recording)
 		fmt.Fprintf(sh.stderr, "whatif: %s\n", r.written)
-		if r.machines != nil {
+		switch {
+		case r.machines != nil:
 			sh.readThere(r)
+		case len(recorded.Recording.Points) > 0:
+			sh.say("whatif: ", "what each unit would bring: whatif report "+report.Quoted(r.output))
 		}
 	}
 	if recorded.Ended && !r.preserveStatus {
@@ -52,8 +55,8 @@ func (sh *shell) tellRecording(r *recording.Recording) {
 		"%d visits) of %d threads\n", time.Duration(covered).Round(time.Millisecond),
 		time.Duration(r.Length).Round(time.Millisecond), len(r.Windows), events, kinds[recording.Switch],
 		kinds[recording.Wake], kinds[recording.Sample], kinds[recording.Visit], len(r.Threads))
-	fmt.Fprintf(sh.stderr, "whatif: cores stopped by whatif: %d; events without room: %d, added: %d\n",
-		r.Losses.Stops, r.Losses.Events, r.Losses.Repaired)
+	fmt.Fprintf(sh.stderr, "whatif: cores stopped by whatif: %d; events lost for lack of room: %d\n",
+		r.Losses.Stops, r.Losses.Events)
 	if len(r.Points) == 0 {
 		sh.say("whatif: ", report.NoPoints)
 	}

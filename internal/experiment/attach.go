@@ -98,34 +98,36 @@ func (a *attachedTo) programs() ([]probes.Program, error) {
 	return programs, nil
 }
 
-func (a *attachedTo) join(l *ledger.Ledger) error {
-	if err := l.Join(choices(a.all)); err != nil {
+func (a *attachedTo) join(l *ledger.Ledger) error { return a.record(l) }
+
+func (a *attachedTo) record(m members) error {
+	if err := m.Join(choices(a.all)); err != nil {
 		return err
 	}
 	if a.how.Children {
-		if err := a.joinChildren(l); err != nil {
+		if err := a.joinChildren(m); err != nil {
 			return err
 		}
 	}
-	if l.Processes() == 0 {
+	if m.Processes() == 0 {
 		return errors.New("attaching: all processes have ended meanwhile")
 	}
 	if a.cgroup != nil {
-		a.cgroup.begin(l)
+		a.cgroup.begin(m)
 	}
 	return nil
 }
 
 // joinChildren takes in children that were made while others were looked for, until there are no more. The children
 // that a process makes once it has been taken in belong to the target by themselves.
-func (a *attachedTo) joinChildren(l *ledger.Ledger) error {
+func (a *attachedTo) joinChildren(m members) error {
 	for {
-		before := l.Joined()
+		before := m.Joined()
 		children, err := target.Descendants(a.all)
 		if err != nil {
 			return err
 		}
-		if err := l.Join(choices(children)); err != nil || l.Joined() == before {
+		if err := m.Join(choices(children)); err != nil || m.Joined() == before {
 			return err
 		}
 	}
@@ -136,14 +138,14 @@ func (a *attachedTo) Release() error { return nil }
 
 func (a *attachedTo) Done() <-chan struct{} { return nil }
 
-func (a *attachedTo) alive(l *ledger.Ledger) bool {
+func (a *attachedTo) alive(m members) bool {
 	if a.cgroup == nil {
-		return l.Processes() > 0
+		return m.Processes() > 0
 	}
 	return !a.cgroup.isGone()
 }
 
-func (a *attachedTo) tell(*ledger.Ledger) error { return nil }
+func (a *attachedTo) tell(members) error { return nil }
 
 func (a *attachedTo) Ended() bool { return false }
 

@@ -24,8 +24,8 @@ type cgroupFollower struct {
 	failure   error // why it could not be followed
 }
 
-func (c *cgroupFollower) begin(l *ledger.Ledger) {
-	c.following.Go(func() { c.follow(l) })
+func (c *cgroupFollower) begin(m members) {
+	c.following.Go(func() { c.follow(m) })
 }
 
 // end may be called any number of times.
@@ -56,7 +56,7 @@ const (
 
 // follow takes in processes that come into the cgroup, and lets those go that leave it. The children of members need
 // not be looked for. Processes that stay for less than cgroupGlance are missed.
-func (c *cgroupFollower) follow(l *ledger.Ledger) {
+func (c *cgroupFollower) follow(m members) {
 	ticks := time.NewTicker(cgroupGlance)
 	defer ticks.Stop()
 	empty := 0
@@ -66,7 +66,7 @@ func (c *cgroupFollower) follow(l *ledger.Ledger) {
 			return
 		case <-ticks.C:
 		}
-		n, err := c.glance(l)
+		n, err := c.glance(m)
 		if n > 0 {
 			empty = 0
 		} else {
@@ -86,8 +86,8 @@ func (c *cgroupFollower) follow(l *ledger.Ledger) {
 
 // glance gives how many processes the cgroup has. It asks for the target's members first: a process that is forked in
 // between is in the cgroup only, and is a member already.
-func (c *cgroupFollower) glance(l *ledger.Ledger) (int, error) {
-	before, err := l.Members()
+func (c *cgroupFollower) glance(m members) (int, error) {
+	before, err := m.Members()
 	if err != nil {
 		return 0, err
 	}
@@ -108,10 +108,10 @@ func (c *cgroupFollower) glance(l *ledger.Ledger) (int, error) {
 	}
 	come, err := stillIn(c.dir, unknown)
 	if len(come) > 0 {
-		err = l.Join(choices(come))
+		err = m.Join(choices(come))
 	}
 	if len(left) > 0 {
-		err = errors.Join(err, l.Leave(slices.Collect(maps.Values(left))))
+		err = errors.Join(err, m.Leave(slices.Collect(maps.Values(left))))
 	}
 	return len(now), err
 }

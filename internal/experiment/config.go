@@ -119,9 +119,6 @@ func (c *Config) needsScheduler(source bool) bool {
 	return !c.Rests() || len(c.Waiting) > 0 || len(waitTargets(c)) > 0 || source || slices.ContainsFunc(c.Points, traced)
 }
 
-// unrecordable tells whether the kernel side of recording cannot follow the target.
-func (c *Config) unrecordable() bool { return c.System || c.Attach != nil && c.Attach.Cgroup != "" }
-
 // longestStop bounds one stop. A thread owes more than a few sampling periods only after a long sleep; the rest it pays
 // at its next ticks. Where the whole machine is profiled it has to stay usable: urgent work waits for a stop, and for
 // what the stop is prolonged by.

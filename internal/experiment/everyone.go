@@ -4,6 +4,7 @@ import (
 	"whatif/internal/experiment/probes"
 	"whatif/internal/ledger"
 	"whatif/internal/profile"
+	"whatif/internal/target"
 )
 
 // everyone is all processes of the machine, for as long as a program runs that whatif starts, the load, or until whatif
@@ -31,6 +32,20 @@ func (e *everyone) join(l *ledger.Ledger) error {
 	return e.exempt.begin(l, load)
 }
 
+// record takes in all processes, with those that are forked meanwhile. Nothing is stopped, so none is exempt.
+func (e *everyone) record(m members) error {
+	for {
+		before := m.Joined()
+		all, err := target.All()
+		if err != nil {
+			return err
+		}
+		if err := m.Join(choices(all)); err != nil || m.Joined() == before {
+			return err
+		}
+	}
+}
+
 func (e *everyone) Release() error {
 	if e.load == nil {
 		return nil
@@ -45,13 +60,13 @@ func (e *everyone) Done() <-chan struct{} {
 	return e.load.Done()
 }
 
-func (e *everyone) alive(*ledger.Ledger) bool { return e.load == nil || !e.load.Ended() }
+func (e *everyone) alive(members) bool { return e.load == nil || !e.load.Ended() }
 
 func (e *everyone) Ended() bool { return e.load != nil && e.load.Ended() }
 
 func (e *everyone) Interrupted() bool { return e.load != nil && e.load.Interrupted() }
 
-func (e *everyone) tell(*ledger.Ledger) error {
+func (e *everyone) tell(members) error {
 	if e.load == nil {
 		return nil
 	}

@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"whatif/internal/experiment/probes"
-	"whatif/internal/hint"
 	"whatif/internal/profile"
 	"whatif/internal/recording"
 )
@@ -17,15 +16,12 @@ type Recorded struct {
 	Status    int  // the program's exit status, as a shell would give it
 	Ended     bool // the program was ended by Duration, and not by itself or by an interruption
 	Recording *recording.Recording
+	Written   bool // the profile has the recording
 }
 
 // Record starts the program, or attaches to processes, and records what they do until they end or the time is up.
 // Nothing is delayed. The recording is written with a run that has no experiments.
 func Record(ctx context.Context, cfg Config) (*Recorded, error) {
-	if cfg.unrecordable() {
-		return nil, hint.New(errors.New("recording: only a program or processes by their numbers or names can be recorded"),
-			"whatif record -- PROGRAM, or whatif attach --no-delays PID")
-	}
 	cfg.Points = probes.WithEnds(cfg.Points, cfg.Latencies)
 	s := &session{recordedPart: recordedPart{cfg: &cfg}}
 	// COZ's macros need the library that launch preloads for the programs that ask for it.
@@ -69,21 +65,13 @@ func (s *session) open() error {
 	if err := s.prepare(programs, s.cfg.Duration); err != nil {
 		return err
 	}
-	var pids []int
-	switch subject := s.subject.(type) {
-	case *started:
-		pids = []int{subject.PID()}
-	case *attachedTo:
-		for _, p := range subject.all {
-			pids = append(pids, p.PID)
-		}
-	}
-	if err := s.recorder.Join(pids); err != nil {
+	if err := s.subject.record(s.recorder); err != nil {
 		return errors.Join(err, s.close())
 	}
 	s.visits, err = probes.RecordJava(probesOptions(s.cfg, false), s.recorder.Members, s.launcher.starting,
 		s.probeAt)
 	if err != nil {
+		s.subject.detach()
 		return errors.Join(err, s.close())
 	}
 	return nil
@@ -91,38 +79,58 @@ func (s *session) open() error {
 
 // record records, and writes the recording.
 func (s *session) record(ctx context.Context) (*Recorded, error) {
-	cfg, r := s.cfg, s.recorder
-	timed, cancel := ctx, context.CancelFunc(func() {})
-	if cfg.Duration > 0 {
-		timed, cancel = context.WithTimeout(ctx, cfg.Warmup+cfg.Duration)
-	}
-	defer cancel()
 	begun := time.Now()
-	err := r.Begin()
+	err := s.recorder.Begin()
 	if err == nil {
 		err = s.subject.Release()
 	}
-	if err == nil {
-		err = r.Record(timed, func() bool { return r.Processes() > 0 && !s.subject.Interrupted() })
+	if err != nil { // nothing was started
+		s.subject.detach()
+		s.visits.Close()
+		return nil, errors.Join(err, s.close())
 	}
-	result := &Recorded{Ended: timed.Err() != nil && ctx.Err() == nil && !s.subject.Ended()}
-	if result.Ended || s.subject.Interrupted() {
-		if p, ok := s.subject.(*started); ok {
-			err = errors.Join(err, p.end(nil))
-		}
-	}
+	result := &Recorded{}
+	failure := s.watch(ctx, result)
+	s.subject.detach()
 	s.code.last()
-	if err == nil {
-		result.Recording, err = r.Recording()
+	if failure == nil {
+		result.Recording, failure = s.recorder.Recording()
 	}
 	s.visits.Close()
-	err = errors.Join(err, s.visits.Missing(), s.close())
-	status, waiting := s.subject.wait()
-	result.Status = status
-	if err = errors.Join(err, waiting); err != nil {
-		return result, err
+	failure = errors.Join(failure, s.visits.Missing(), s.close())
+	var waiting error
+	if result.Status, waiting = s.subject.wait(); waiting != nil {
+		s.cfg.Log.Warn(waiting.Error())
 	}
-	return result, s.save(result, begun)
+	if result.Recording != nil {
+		saving := s.save(result, begun)
+		result.Written = saving == nil
+		failure = errors.Join(failure, saving)
+	}
+	return result, failure
+}
+
+// watch records until the time is up, or the target has ended. A program that was started is then told to end.
+func (s *session) watch(ctx context.Context, result *Recorded) error {
+	alive := func() bool { return s.subject.alive(s.recorder) && !s.subject.Interrupted() }
+	err := s.recorder.WarmUp(ctx, s.cfg.Warmup, alive)
+	timed := ctx
+	if s.cfg.Duration > 0 {
+		var cancel context.CancelFunc
+		timed, cancel = context.WithTimeout(ctx, s.cfg.Duration)
+		defer cancel()
+	}
+	if err == nil {
+		err = s.recorder.Record(timed, alive)
+	}
+	timeUp := timed.Err() != nil && ctx.Err() == nil
+	result.Ended = timeUp && !s.subject.Ended()
+	if timeUp || s.subject.Interrupted() || err != nil {
+		if telling := s.subject.tell(s.recorder); telling != nil {
+			s.cfg.Log.Warn(telling.Error())
+		}
+	}
+	return err
 }
 
 // save writes the recording into the profile, with a run that has no experiments.
@@ -133,7 +141,7 @@ func (s *session) save(result *Recorded, begun time.Time) error {
 	visits := make([]int64, len(s.points))
 	for _, w := range result.Recording.Windows {
 		for i := range w.Events {
-			if e := &w.Events[i]; e.Kind == recording.Visit {
+			if e := &w.Events[i]; e.Kind == recording.Visit && e.Role != recording.Begin {
 				visits[e.Point]++
 			}
 		}

@@ -56,7 +56,7 @@ func (p *recordedPart) prepare(programs []probes.Program, length time.Duration) 
 	}
 	p.code = newRecordedCode()
 	p.recorder, err = live.Open(live.Options{
-		Points: p.number(points), Programs: mains, Scope: p.cfg.Scope, Paths: p.cfg.Paths,
+		Points: p.number(points), Programs: mains, AnyProgram: p.cfg.System, Scope: p.cfg.Scope, Paths: p.cfg.Paths,
 		Period: p.cfg.Period, Length: length, Log: p.cfg.Log, Found: p.found, Made: p.code,
 	})
 	if err != nil {
@@ -132,12 +132,12 @@ func (p *recordedPart) found(b *symbol.Binary) {
 }
 
 // take records these processes, and what they start, for a time or until alive says that they are gone.
-func (p *recordedPart) take(ctx context.Context, pids []int, length time.Duration, alive func() bool) (
+func (p *recordedPart) take(ctx context.Context, all []ledger.Process, length time.Duration, alive func() bool) (
 	*recording.Recording, error,
 ) {
 	timed, cancel := context.WithTimeout(ctx, length)
 	defer cancel()
-	err := p.recorder.Join(pids)
+	err := p.recorder.Join(all)
 	if err == nil {
 		err = p.recorder.Begin()
 	}
@@ -176,12 +176,10 @@ func (l *trialLoop) recording(ctx context.Context, p subject) (*recording.Record
 	if err != nil {
 		return nil, err
 	}
-	var all []target.Running
-	var pids []int
-	for _, m := range members {
-		all, pids = append(all, target.Running{PID: m.PID}), append(pids, m.PID)
+	programs, err := l.recordedPrograms(p, members)
+	if err != nil {
+		return nil, err
 	}
-	programs := openRunning(all)
 	for _, binaries := range programs {
 		defer binaries.Close()
 	}
@@ -202,9 +200,22 @@ func (l *trialLoop) recording(ctx context.Context, p subject) (*recording.Record
 	if err != nil {
 		return nil, errors.Join(err, part.close())
 	}
-	made, err := part.take(ctx, pids, l.cfg.Record, alive)
+	made, err := part.take(ctx, members, l.cfg.Record, alive)
 	end()
 	return made, errors.Join(err, part.close())
+}
+
+// recordedPrograms are the programs that are looked at before the first stack leads to them: of the whole machine only
+// the load's.
+func (l *trialLoop) recordedPrograms(p subject, members []ledger.Process) ([]probes.Program, error) {
+	if l.cfg.System {
+		return p.programs()
+	}
+	var all []target.Running
+	for _, m := range members {
+		all = append(all, target.Running{PID: m.PID})
+	}
+	return openRunning(all), nil
 }
 
 // roleOf is what a visit is to a latency.

@@ -240,7 +240,7 @@ func (r *run) assemble(clocks *clocks) {
 	r.loop = &trialLoop{
 		cfg: cfg, launch: r.launcher.launch, ledger: l, units: r.units, probes: r.probes, rec: rec, watch: r.watch,
 		here: newWorld(cfg, nil, r.units.placebo), meter: newMeter(l, r.units, r.probes, cfg, start, rec.data.Run.WholeRuns),
-		start: start, report: start + uint64(time.Second), toRecord: cfg.Record > 0 && !cfg.unrecordable(),
+		start: start, report: start + uint64(time.Second), toRecord: cfg.Record > 0,
 	}
 	if cfg.Device != nil {
 		r.loop.there = newWorld(cfg, cfg.Device, r.units.placebo)

@@ -36,15 +36,17 @@ func (p *started) programs() ([]probes.Program, error) {
 
 func (p *started) join(l *ledger.Ledger) error { return l.Adopt(p.PID()) }
 
-func (p *started) alive(l *ledger.Ledger) bool {
-	return !p.Ended() || l.Processes() > 0 && !p.Interrupted()
+func (p *started) record(m members) error { return m.Join([]ledger.Process{{PID: p.PID()}}) }
+
+func (p *started) alive(m members) bool {
+	return !p.Ended() || m.Processes() > 0 && !p.Interrupted()
 }
 
-func (p *started) tell(l *ledger.Ledger) error {
-	members, err := l.Members()
+func (p *started) tell(m members) error {
+	all, err := m.Members()
 	var pids []int
-	for _, m := range members {
-		pids = append(pids, m.PID)
+	for _, member := range all {
+		pids = append(pids, member.PID)
 	}
 	return errors.Join(err, p.end(pids))
 }

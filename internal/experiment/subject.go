@@ -17,26 +17,37 @@ type subject interface {
 	programs() ([]probes.Program, error)
 	// join makes it the target.
 	join(l *ledger.Ledger) error
+	// record makes it what is recorded.
+	record(m members) error
 	// Release lets it run, if it does not yet.
 	Release() error
 	// Done is closed when the program that was started has ended; nil: none was started.
 	Done() <-chan struct{}
 	// alive tells whether there is anything left to profile.
-	alive(l *ledger.Ledger) bool
+	alive(m members) bool
 	// Ended tells whether Done is closed.
 	Ended() bool
 	// Interrupted tells whether everything is to end, as after Ctrl-C.
 	Interrupted() bool
-	// detach is called before the ledger is closed: it is not used any more.
+	// detach is called before the ledger, or the recorder, is closed: it is not used any more.
 	detach()
 	// tell tells the program that was started to end. What was not started is left alone, here and in wait.
-	tell(l *ledger.Ledger) error
+	tell(m members) error
 	// wait waits for the end of the program that was started, and gives its status. If the program was told to end, the
 	// processes that it leaves behind are told, too, and named where they go on.
 	wait() (int, error)
 	// describe says in a run's record what it is.
 	describe(r *profile.Run)
 	Close() error
+}
+
+// members are the target's processes, which a ledger or a recorder knows.
+type members interface {
+	Join(all []ledger.Process) error
+	Joined() int // how many were taken in so far, without those that members forked
+	Leave(all []ledger.Process) error
+	Members() ([]ledger.Process, error)
+	Processes() int // that are alive
 }
 
 func choices(all []target.Running) []ledger.Process {

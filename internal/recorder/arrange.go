@@ -42,6 +42,7 @@ type threadState struct {
 	place, object int32
 	left          int   // the event in which it left its core
 	leftAt        int64 // and when
+	forked        bool  // before the window
 	guessed       bool  // that event was added, and whether the thread waits is not known
 	early         *recording.Event
 	ran           int64 // when it first ran in the window; never: it has not
@@ -156,6 +157,7 @@ func (a *arranger) take(r *record) {
 		e.Other = a.numbers.born(r.Other, r.Process)
 		a.threads[r.Other] = &threadState{
 			number: e.Other, condition: recording.Runnable, place: recording.No, object: recording.No, ran: never,
+			forked: !a.live,
 		}
 		a.add(e)
 	case bpf.RecordRecordKindRECORD_EXEC:
@@ -167,14 +169,17 @@ func (a *arranger) take(r *record) {
 }
 
 func (a *arranger) takeState(r *record) {
-	if a.threads[r.Thread] != nil {
+	s := a.threads[r.Thread]
+	switch {
+	case s == nil:
+		s = &threadState{
+			number: a.numbers.thread(r.Thread, r.Process), place: recording.No, object: recording.No, ran: never,
+		}
+		a.threads[r.Thread] = s
+	case !s.forked || s.ran != never || s.leftAt != 0:
 		return // what it has done since is known better
 	}
-	s := &threadState{
-		number: a.numbers.thread(r.Thread, r.Process), condition: recording.Condition(r.Condition),
-		place: recording.No, object: recording.No, ran: never,
-	}
-	a.threads[r.Thread] = s
+	s.condition = recording.Condition(r.Condition)
 	switch s.condition {
 	case recording.Running:
 		s.cpu = uint16(r.Other)

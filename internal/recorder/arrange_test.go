@@ -3,6 +3,8 @@ package recorder
 import (
 	"testing"
 
+	"golang.org/x/sys/unix"
+
 	"whatif/bpf"
 	"whatif/internal/recording"
 )
@@ -43,7 +45,7 @@ func TestStates(t *testing.T) {
 		rec(kindSwitch, 1100, 0, 1, idle, waits),
 		rec(kindSwitch, 1200, 1, idle, 2),
 	}
-	events, repaired := arrange(raw, newNumbers(), 0, opened, closed)
+	events, repaired := arrange(raw, newNumbers(nil), 0, opened, closed)
 	if repaired != 0 || len(events) != 4 {
 		t.Fatalf("%d added, %d events: %+v", repaired, len(events), events)
 	}
@@ -64,7 +66,7 @@ func TestMissingSwitch(t *testing.T) {
 		rec(kindSample, 1500, 0, 2, 0),
 		rec(kindWake, 1600, 0, 2, 1), // so 1 has waited
 	}
-	events, repaired := arrange(raw, newNumbers(), 0, opened, closed)
+	events, repaired := arrange(raw, newNumbers(nil), 0, opened, closed)
 	if repaired != 1 || len(events) != 6 {
 		t.Fatalf("%d added, events: %+v", repaired, events)
 	}
@@ -83,7 +85,7 @@ func TestEarlyWake(t *testing.T) {
 		rec(kindSwitch, 1101, 0, 1, idle, waits),
 		rec(kindSwitch, 1300, 0, idle, 1),
 	}
-	events, repaired := arrange(raw, newNumbers(), 0, opened, closed)
+	events, repaired := arrange(raw, newNumbers(nil), 0, opened, closed)
 	if repaired != 0 || len(events) != 5 {
 		t.Fatalf("%d added, events: %+v", repaired, events)
 	}
@@ -99,8 +101,49 @@ func TestUselessWake(t *testing.T) {
 		rec(kindWake, 1100, 1, 2, 1),
 		rec(kindSwitch, 1200, 0, 1, idle, runnable), rec(kindSwitch, 1300, 0, idle, 1),
 	}
-	events, repaired := arrange(raw, newNumbers(), 0, opened, closed)
+	events, repaired := arrange(raw, newNumbers(nil), 0, opened, closed)
 	if repaired != 0 || len(events) != 4 {
 		t.Fatalf("%d added, events: %+v", repaired, events)
+	}
+}
+
+// A thread that was made before the window does what the pass over all threads says. If it has run since it was made,
+// that is known better.
+func TestForkedBefore(t *testing.T) {
+	kindFork := bpf.RecordRecordKindRECORD_FORK
+	for _, c := range []struct {
+		since []record
+		want  recording.Condition
+	}{
+		{[]record{rec(kindState, 920, 0, 3, 0, waits)}, recording.Waiting},
+		{[]record{rec(kindSwitch, 915, 0, 1, 3, runnable), rec(kindState, 920, 0, 3, 0, waits)}, recording.Running},
+		{nil, recording.Runnable},
+	} {
+		raw := []record{rec(kindState, 900, 0, 1, 0, running), rec(kindFork, 910, 0, 1, 3)}
+		events, _ := arrange(append(raw, c.since...), newNumbers(nil), 0, opened, closed)
+		if len(events) != 2 || events[1].Kind != recording.State || events[1].Condition != c.want {
+			t.Errorf("%v: %+v", c.want, events)
+		}
+	}
+}
+
+// A thread that may run on all cores that are on line is not bound, whatever whatif itself may run on.
+func TestAllowed(t *testing.T) {
+	var all unix.CPUSet
+	if err := unix.SchedGetaffinity(0, &all); err != nil {
+		t.Fatal(err)
+	}
+	var cores []int
+	for cpu := range len(all) * 64 {
+		if all.IsSet(cpu) {
+			cores = append(cores, cpu)
+		}
+	}
+	if got := allowed(0, cores); got != nil {
+		t.Errorf("all of %v: %v", cores, got)
+	}
+	absent := cores[len(cores)-1] + 1
+	if got := allowed(0, append(cores, absent)); len(got) != len(cores) {
+		t.Errorf("without core %d: %v", absent, got)
 	}
 }

@@ -32,6 +32,7 @@ type code struct {
 	scope *scope.Scope
 	paths sourcepath.Map
 	mains map[string]bool // see Options.Programs
+	any   bool            // see Options.AnyProgram
 
 	binaries map[ledger.File]*symbol.Binary // nil: no ELF file
 	files    map[uint16]ledger.File         // by the kernel side's numbers
@@ -54,6 +55,7 @@ func newCode(k *kernelSide, o *Options) *code {
 	log := o.Log
 	c := &code{
 		kernel: k, log: log, found: o.Found, made: o.Made, scope: &o.Scope, paths: o.Paths, mains: make(map[string]bool),
+		any:       o.AnyProgram,
 		questions: make(chan question, mostQuestions),
 		binaries:  make(map[ledger.File]*symbol.Binary), files: make(map[uint16]ledger.File),
 	}
@@ -186,6 +188,10 @@ func (c *code) binary(file ledger.File, q question) (*symbol.Binary, error) {
 		}
 	}
 	c.binaries[file] = b
+	if b != nil && c.any {
+		exe, err := target.Executable(q.process)
+		c.mains[b.Name()] = c.mains[b.Name()] || err == nil && exe.Path == b.Name()
+	}
 	if b != nil && c.found != nil {
 		c.found(b)
 	}

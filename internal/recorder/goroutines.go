@@ -208,8 +208,8 @@ func (a *arranger) findSenders() {
 		if len(found) == 1 {
 			a.numbers.partners[u.g] = found[0].g
 			e := &a.events[u.event]
-			e.Thread, e.Cause, e.Class, e.Time, e.CPU = found[0].g, recording.ByThread, recording.Lock, found[0].parked,
-				recording.No
+			e.Thread, e.Cause, e.Class, e.Time, e.CPU = found[0].g, recording.ByThread, recording.Lock,
+				max(found[0].parked, a.begin), recording.No
 		}
 	}
 }

@@ -54,7 +54,7 @@ func checked(t *testing.T, events []recording.Event, n *numbers) {
 // A goroutine parks that its thread has run since before the window; another one makes it ready, and a third is new.
 func TestGoroutines(t *testing.T) {
 	const third = 0xc000_0003_0000
-	n := newNumbers()
+	n := newNumbers(nil)
 	n.goroutine(7, oneGoroutine)
 	n.goroutine(7, twoGoroutine)
 	raw := []record{
@@ -88,7 +88,7 @@ func TestGoroutines(t *testing.T) {
 
 // A thread that looks for a goroutine makes one ready: its timer has fired. Another goes on unseen: by the network.
 func TestGoroutinesFromOutside(t *testing.T) {
-	n := newNumbers()
+	n := newNumbers(nil)
 	n.goroutine(7, oneGoroutine)
 	raw := []record{
 		rec(kindState, 900, 0, 1, 0, running),

@@ -39,7 +39,9 @@ type kernelSide struct {
 	rings   []*ringbuf.Reader // of cpus
 	links   []io.Closer
 	clocks  []int // file descriptors
-	singly  bool  // the kernel has no links for several probes
+	period  time.Duration
+	shifted time.Time // when the clocks were given other periods
+	singly  bool      // the kernel has no links for several probes
 	windows uint64
 
 	hooks       int     // of control.Hooks that are in use
@@ -230,6 +232,7 @@ func (k *kernelSide) sample(period time.Duration) error {
 			return fmt.Errorf("sampling CPU %d: %w", cpu, err)
 		}
 		k.clocks = append(k.clocks, fd)
+		k.period = period
 		if err := unix.IoctlSetInt(fd, unix.PERF_EVENT_IOC_SET_BPF, program.FD()); err != nil {
 			return fmt.Errorf("sampling CPU %d: setting the program: %w", cpu, err)
 		}
@@ -238,6 +241,26 @@ func (k *kernelSide) sample(period time.Duration) error {
 		}
 	}
 	return nil
+}
+
+// A program that does something by the clock would always be sampled in the same place by a clock of its period. So
+// each core's rate changes at random, by up to shiftBy of it. That takes an interrupt: it is done a few times a second.
+const (
+	shiftEvery = 100 * time.Millisecond
+	shiftBy    = 0.25
+)
+
+// shift gives each core another period of sampling, if it is time. The mean of the rates is that which was asked for.
+func (k *kernelSide) shift() {
+	if time.Since(k.shifted) < shiftEvery {
+		return
+	}
+	k.shifted = time.Now()
+	for _, fd := range k.clocks {
+		period := uint64(float64(k.period) / (1 + shiftBy*(2*rand.Float64()-1)))
+		// If that fails, as where the core was taken off line, the period stays as it is.
+		_, _, _ = unix.Syscall(unix.SYS_IOCTL, uintptr(fd), unix.PERF_EVENT_IOC_PERIOD, uintptr(unsafe.Pointer(&period)))
+	}
 }
 
 // join takes processes in, by their numbers in this process's namespace.

@@ -17,6 +17,7 @@ type numbers struct {
 	byID     map[uint32]int32 // the last thread that has had an ID
 	programs map[int32]string
 	unborn   map[uint32]recording.Thread // name and program, by ID, of those that have no number yet
+	cores    []int                       // that are on line
 	places   map[uint64]int32
 	placeIDs []uint64
 	stacks   map[uint64]int32
@@ -36,9 +37,10 @@ type goroutineKey struct {
 	address uint64
 }
 
-func newNumbers() *numbers {
+func newNumbers(cores []int) *numbers {
 	return &numbers{
-		byID: make(map[uint32]int32), programs: make(map[int32]string),
+		cores: cores,
+		byID:  make(map[uint32]int32), programs: make(map[int32]string),
 		unborn: make(map[uint32]recording.Thread), places: make(map[uint64]int32),
 		stacks: make(map[uint64]int32), objects: make(map[recording.Object]int32),
 		goroutines: make(map[goroutineKey]int32), partners: make(map[int32]int32), ofRuntime: make(map[int32]bool),
@@ -91,20 +93,23 @@ func (n *numbers) of(i int32, process uint32) {
 	if nice, err := unix.Getpriority(unix.PRIO_PROCESS, int(t.ID)); err == nil {
 		t.Nice = int8(20 - nice) // the system call gives 20 less the value
 	}
-	t.Allowed = allowed(int(t.ID))
+	t.Allowed = allowed(int(t.ID), n.cores)
 }
 
-// allowed are the cores that a thread may run on; nil: all.
-func allowed(thread int) []int16 {
-	var set, all unix.CPUSet
-	if unix.SchedGetaffinity(thread, &set) != nil || unix.SchedGetaffinity(0, &all) != nil || set == all {
+// allowed are those of some cores that a thread may run on; nil: all.
+func allowed(thread int, cores []int) []int16 {
+	var set unix.CPUSet
+	if unix.SchedGetaffinity(thread, &set) != nil {
 		return nil
 	}
 	var cpus []int16
-	for cpu := range len(set) * 64 {
+	for _, cpu := range cores {
 		if set.IsSet(cpu) {
 			cpus = append(cpus, int16(cpu))
 		}
+	}
+	if len(cpus) == len(cores) {
+		return nil
 	}
 	return cpus
 }

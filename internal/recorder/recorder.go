@@ -23,6 +23,7 @@ import (
 	"whatif/internal/code/symbol/scope"
 	"whatif/internal/ledger"
 	"whatif/internal/recording"
+	"whatif/internal/target"
 )
 
 // Options say what is recorded.
@@ -30,8 +31,10 @@ type Options struct {
 	Points []recording.Point
 	// Programs are the names of the main executables: their code is in scope, unless Scope says something else.
 	Programs []string
-	Scope    scope.Scope
-	Paths    sourcepath.Map // how source files are called
+	// AnyProgram does the same for the executable of each process.
+	AnyProgram bool
+	Scope      scope.Scope
+	Paths      sourcepath.Map // how source files are called
 	// Found, when set, is called with each binary that a stack leads to.
 	Found  func(*symbol.Binary)
 	Made   Made          // nil: nothing is known of code that processes make while they run
@@ -63,6 +66,7 @@ type Recorder struct {
 	following  following
 	unfollowed string // why goroutines are not followed; "": they are
 
+	joined  int
 	raw     []record // of the window
 	open    bool     // there is a window
 	numbers *numbers
@@ -90,7 +94,7 @@ func Open(opt Options) (*Recorder, error) {
 	if opt.Memory == 0 {
 		opt.Memory = memoryFor(len(cpus))
 	}
-	r := &Recorder{options: opt, numbers: newNumbers(), places: make(map[uint64]place)}
+	r := &Recorder{options: opt, numbers: newNumbers(cpus), places: make(map[uint64]place)}
 	if r.kernel, err = openKernel(opt.Memory, cpus); err != nil {
 		return nil, err
 	}
@@ -110,8 +114,36 @@ func (r *Recorder) Probe(all []Probe) error {
 // Unfollowed says why the recording has no goroutines although the program has; "" if there is no such reason.
 func (r *Recorder) Unfollowed() string { return r.unfollowed }
 
-// Join takes processes in, with all that they fork from then on.
-func (r *Recorder) Join(pids []int) error { return r.kernel.join(pids) }
+// Join takes processes in, with all that they fork from then on. It passes over those that are in already, and those
+// that have ended since they were found.
+func (r *Recorder) Join(all []ledger.Process) error {
+	members, err := r.Members()
+	if err != nil {
+		return err
+	}
+	in := make(map[int]bool)
+	for _, m := range members {
+		in[m.PID] = true
+	}
+	var pids []int
+	for _, p := range all {
+		now, runs := target.Lookup(p.PID)
+		if !in[p.PID] && (p.Start == 0 || runs && now.Start == p.Start) {
+			pids = append(pids, p.PID)
+		}
+	}
+	if len(pids) == 0 && len(in) > 0 {
+		return nil
+	}
+	r.joined += len(pids)
+	return r.kernel.join(pids)
+}
+
+// Joined is how many processes were taken in so far, without those that members forked.
+func (r *Recorder) Joined() int { return r.joined }
+
+// Leave does nothing: what has left a cgroup is recorded to the end.
+func (r *Recorder) Leave([]ledger.Process) error { return nil }
 
 // Processes is how many processes of the target are alive.
 func (r *Recorder) Processes() int { return r.kernel.members() }
@@ -138,17 +170,17 @@ func (r *Recorder) Members() ([]ledger.Process, error) {
 // meanwhile.
 const look = 10 * time.Millisecond
 
-// Begin begins to sample, and to record from then on while Record runs.
-func (r *Recorder) Begin() error {
-	if err := r.kernel.sample(r.options.Period); err != nil {
-		return err
-	}
-	r.began, r.wall = ledger.Now(), time.Now()
-	return nil
+// Begin begins to sample.
+func (r *Recorder) Begin() error { return r.kernel.sample(r.options.Period) }
+
+// WarmUp lets the target run for a time that does not belong to the recording.
+func (r *Recorder) WarmUp(ctx context.Context, d time.Duration, alive func() bool) error {
+	return r.wait(ctx, alive, d)
 }
 
 // Record records until the context is done or alive says that the target is not.
 func (r *Recorder) Record(ctx context.Context, alive func() bool) error {
+	r.began, r.wall = ledger.Now(), time.Now()
 	var err error
 	for err == nil && ctx.Err() == nil && alive() {
 		next := r.pace.next()
@@ -192,6 +224,7 @@ func (r *Recorder) window(ctx context.Context, alive func() bool, w next) error 
 	until := time.Now().Add(w.length)
 	for ctx.Err() == nil && alive() && r.kernel.recording() && len(r.raw) < r.kernel.windowRecords &&
 		time.Now().Before(until) {
+		r.kernel.shift()
 		time.Sleep(min(look, max(time.Until(until), 0)))
 		if err := r.read(); err != nil {
 			return err
@@ -213,7 +246,7 @@ func (r *Recorder) window(ctx context.Context, alive func() bool, w next) error 
 		"cost_percent", 100*counted.cost/float64(max(end-opened, 1)),
 		"probes_percent", 100*counted.probes/float64(max(end-opened, 1)), "share_from_now", r.pace.share)
 	if !w.warmUp {
-		r.keep(opened, end)
+		r.keep(opened, end, counted)
 	}
 	return nil
 }
@@ -232,9 +265,10 @@ func (r *Recorder) learnFollowing(ns uint64, c counts) error {
 }
 
 // keep keeps the events of a window that has ended.
-func (r *Recorder) keep(begin, end uint64) {
+func (r *Recorder) keep(begin, end uint64, counted counts) {
 	events, repaired := arrange(r.raw, r.numbers, r.began, begin, end)
-	if len(events) > leastEvents && repaired*tooManyRepairs > int64(len(events)) {
+	if len(events) > leastEvents && repaired*tooManyRepairs > int64(len(events)) ||
+		counted.lost*tooManyLost > counted.written {
 		r.leftOut += int64(end - begin)
 		return
 	}
@@ -245,10 +279,12 @@ func (r *Recorder) keep(begin, end uint64) {
 	r.thin()
 }
 
-// A window is left out if more than one in tooManyRepairs of its events had to be added.
+// A window is left out if more than one in tooManyRepairs of its events had to be added, or one in tooManyLost found no
+// room: a wake-up that is missing is a thread that nothing seems to have waked.
 const (
 	leastEvents    = 100
 	tooManyRepairs = 10
+	tooManyLost    = 100
 )
 
 // thin drops windows where all of them would need more memory than there is, and has fewer recorded from then on. Of

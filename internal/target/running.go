@@ -129,6 +129,21 @@ func argsOf(pid int, s Stat) []string {
 	return []string{s.Name}
 }
 
+// All finds all processes, without whatif's own and the kernel's.
+func All() ([]Running, error) {
+	pids, err := processes()
+	if err != nil {
+		return nil, err
+	}
+	var all []Running
+	for _, pid := range pids {
+		if s, err := StatOf(pid); err == nil && pid != os.Getpid() && !s.IsKernel() && !s.Ended() {
+			all = append(all, runningOf(pid, s))
+		}
+	}
+	return all, nil
+}
+
 // FindNamed finds the processes whose name, program or first argument matches a shell pattern.
 func FindNamed(glob string) ([]Running, error) {
 	if _, err := path.Match(glob, ""); err != nil || glob == "" {
