@@ -64,7 +64,7 @@ func (r *Result) comparePace(p *Point, recorded *EstimatedPoint, seconds float64
 	if off := 100 * (recorded.Rate/p.Rate - 1); math.Abs(off) > pacePercent+paceSigmas*noise {
 		w := Warnings{}
 		w.Add("pace-differs", "point %s: a visit takes %.2f times as long in baselines as in the recording, in which "+
-			"nothing is delayed", p.Name, recorded.Rate/p.Rate)
+			"nothing is delayed: gains may be off. Record again, or measure longer", p.Name, recorded.Rate/p.Rate)
 		p.Warnings = append(p.Warnings, w...)
 		r.Warnings = append(r.Warnings, w...)
 	}

@@ -77,7 +77,7 @@ func (r *Result) because() string {
 
 // reasons are the codes of warnings that explain a doubt, the best explanation first.
 var reasons = []string{
-	"no-data", "never-visited", "no-units", "no-baseline", "set-aside", "few-visits",
+	"never-visited", "no-data", "no-units", "no-baseline", "set-aside", "few-visits",
 	"unstable-baseline", "few-baselines", "foreign-cpu", "steal",
 }
 

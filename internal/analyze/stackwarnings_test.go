@@ -1,6 +1,7 @@
 package analyze
 
 import (
+	"fmt"
 	"slices"
 	"testing"
 
@@ -17,17 +18,17 @@ func TestStackDoubts(t *testing.T) {
 		{nil, nil, nil},
 		{map[string]int64{profile.LossTable: 20}, nil, nil},
 		{map[string]int64{profile.LossStack: 3, "map full": 2}, nil, []string{
-			"of 0.3% of the samples the callers could not be found: stacks not followed to their end 3",
+			uncalled("0.3", 3),
 			"the kernel side had no room for some events, which gains do not count: map full 2",
 		}},
 		{map[string]int64{profile.LossStack: 10, "map full": 20}, []string{
-			"of 1.0% of the samples the callers could not be found: stacks not followed to their end 10",
+			uncalled("1.0", 10),
 			"the kernel side had no room for some events, which gains do not count: map full 20",
 		}, nil},
 		{map[string]int64{profile.LossStack: 1, profile.LossTable: 100}, []string{
 			"10.0% of the samples came too early to be given to any code: stacks met before their unwind tables were read " +
 				"100; a longer run has fewer",
-		}, []string{"of 0.1% of the samples the callers could not be found: stacks not followed to their end 1"}},
+		}, []string{uncalled("0.1", 1)}},
 		{map[string]int64{profile.LossPlace: 100, profile.LossTable: 20}, []string{
 			"12.0% of the samples came too early to be given to any code: samples at code met for the first time 100, stacks " +
 				"met before their unwind tables were read 20; a longer run has fewer",
@@ -47,6 +48,11 @@ func TestStackDoubts(t *testing.T) {
 			t.Errorf("%v: details\n%q, want\n%q", test.losses, got, test.detail)
 		}
 	}
+}
+
+func uncalled(percent string, n int) string {
+	return fmt.Sprintf("of %s%% of the samples (%d) the callers could not be found: shares and gains of functions that "+
+		"call others are too small by so much. Build with frame pointers, or with unwind tables", percent, n)
 }
 
 // TestEarlyElsewhere: samples that came too early in a warm-up, or in experiments that are discarded, say nothing of

@@ -33,6 +33,16 @@ func (w *Warnings) Add(code, format string, args ...any) {
 	*w = append(*w, Warning{code, fmt.Sprintf(format, args...)})
 }
 
+// isExecution says whether a point is the end of a whole execution, in a run that has no other point.
+func (in *input) isExecution(k int) bool {
+	for r, d := range in.runs {
+		if in.slot(r, k) >= 0 && !d.Run.WholeRuns {
+			return false
+		}
+	}
+	return true
+}
+
 // pointFacts sets the figures of a point, and adds the warnings about it.
 func (in *input) pointFacts(p *Point, t *track) {
 	k := slices.IndexFunc(in.points, func(q Point) bool { return q.Name == p.Name && q.Kind == p.Kind })
@@ -57,6 +67,11 @@ func (in *input) pointFacts(p *Point, t *track) {
 		p.Sites = max(p.Sites, sitesOf(d, slot))
 	}
 	switch {
+	case p.Visits == 0 && in.isExecution(k):
+		p.Warnings.Add("never-visited", "no progress point was named, so a whole execution of the program is one "+
+			"experiment, and none ended by itself in %.0f s. Name what the program does once for each unit of work, with "+
+			"-p: whatif points -d 5s -- PROGRAM ranks what it does under load", seconds)
+		return
 	case p.Visits == 0:
 		p.Warnings.Add("never-visited", "point %s was visited 0 times in %.0f s: it tells nothing. "+
 			"Is it the right point, and does the load run?", p.Name, seconds)
@@ -289,7 +304,7 @@ func (in *input) experimentWarnings(res *Result) {
 		return
 	}
 	if res.Experiments+res.Baselines == 0 {
-		res.Warnings.Add("no-data", "no usable experiment")
+		res.Warnings.Add("no-data", "no experiment could be used, so there are no gains: run longer")
 	}
 	if aside := total(res.SetAside); aside > 0 && 100*aside > discardedPercent*(aside+res.Experiments+res.Baselines) {
 		res.Warnings.Add("set-aside", "%d of %d experiments and baselines were discarded: %s; intervals are wider for "+
@@ -329,8 +344,8 @@ func (in *input) experimentWarnings(res *Result) {
 	}
 	isMet := func(t Target) bool { return (t.Samples > 0 || t.Tried > 0) && !isPlacebo(t) }
 	if res.Samples >= fewSamples && !slices.ContainsFunc(res.Targets, isMet) {
-		res.Warnings.Add("no-units", "none of %d samples was in code that can be sped up; whatif units shows what runs, "+
-			"and why that cannot be", res.Samples)
+		res.Warnings.Add("no-units", "none of %d samples was in code that can be sped up, so there are no gains. whatif "+
+			"units shows what runs, and why it is left out; --include and --kernel change that", res.Samples)
 	}
 	if x := 100 * median(unpaid); x > unpaidPercent {
 		res.Warnings.Add("unpaid", "in half of the experiments delays of %.0f%% or more were still to be made at the end: "+
@@ -339,7 +354,7 @@ func (in *input) experimentWarnings(res *Result) {
 	slices.Sort(turns)
 	if len(turns) >= 10 && quantile(turns, 0.1) < spinFactor*quantile(turns, 0.5) {
 		res.Warnings.Add("hidden-contention", "in a tenth of the experiments the cores ran at %.0f%% of their usual speed, "+
-			"as something outside of this machine had them: gains may be off",
+			"as something outside of this machine had them: gains may be off. Use another machine, or another hour",
 			100*quantile(turns, 0.1)/quantile(turns, 0.5))
 	}
 	losses := in.losses()
@@ -379,8 +394,9 @@ func (in *input) stackWarnings(res *Result, losses map[string]int64, samples int
 	const manyEarly = 2 // percent
 	percent := func(lost, of int64) float64 { return 100 * float64(lost) / float64(max(of, lost, 1)) }
 	if n := losses[profile.LossStack]; n > 0 {
-		res.warningsAbout(n, samples).Add("stacks", "of %s of the samples the callers could not be found: %s %d",
-			percentText(percent(n, samples)), profile.LossStack, n)
+		res.warningsAbout(n, samples).Add("stacks", "of %s of the samples (%d) the callers could not be found: shares and "+
+			"gains of functions that call others are too small by so much. Build with frame pointers, or with unwind tables",
+			percentText(percent(n, samples)), n)
 	}
 	early, of := in.earlySamples()
 	delete(losses, profile.LossTable)
@@ -449,10 +465,11 @@ func (in *input) losses() map[string]int64 {
 func (in *input) machineWarnings(res *Result, foreign, steal float64) {
 	if foreign > foreignPercent {
 		res.Warnings.Add("foreign-cpu", "other processes took %.0f%% of the CPU time: the gains are those "+
-			"on this busy machine", foreign)
+			"on this busy machine. Stop the others to know those of a quiet one", foreign)
 	}
 	if steal > stealPercent {
-		res.Warnings.Add("steal", "the hypervisor took %.0f%% of the CPU time: gains are noisy, and may be off", steal)
+		res.Warnings.Add("steal", "the hypervisor took %.0f%% of the CPU time: gains are noisy, and may be off. Use another "+
+			"machine, or another hour", steal)
 	}
 	if own := 100 * float64(res.OwnNS) / math.Max(1, float64(res.RealNS)); own > ownPercent {
 		res.Warnings.Add("own-cpu", "whatif itself took %.1f%% of a core: count fewer points, or use a longer --period", own)

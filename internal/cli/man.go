@@ -9,8 +9,9 @@ import (
 
 const (
 	manDescription = "A causal profiler. It makes one piece of code virtually faster, by stopping everything else for a " +
-		"moment whenever that code runs, and watches what happens to the program's progress. Every number has a 95% " +
-		"interval, and a verdict."
+		"moment whenever that code runs, and watches what happens to the program's progress. Every gain that enough " +
+		"experiments or a recording tell has an interval, made to hold the truth in 95 of 100 cases, and every unit has " +
+		"a verdict."
 	manFlags = "Flags may stand before or after operands, but before PROGRAM and LOAD; after -- all is operands. A TIME " +
 		"is 30s, 1m30s or 500ms, and a number alone is seconds. A PERIOD or LENGTH needs its unit."
 	manStatus = "whatif run exits with the program's own status, 128+n for signal n, also where Ctrl-C or a signal for " +

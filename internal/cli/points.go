@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"os/exec"
-	"strings"
 	"text/tabwriter"
 	"time"
 
@@ -86,7 +85,7 @@ func (p *pointsFlags) seeRunning(ctx context.Context, sh *shell, program string)
 	pids := target.RunningFile(program)
 	if len(pids) == 0 || doctor.Require() != nil {
 		sh.say("whatif: ", fmt.Sprintf("nothing in it is named like a unit of work, and it does not run now. To rank what "+
-			"it does, at work: sudo whatif points -d 5s -- %s [ARG...], or sudo whatif points PID", quoted(program)))
+			"it does, at work: sudo whatif points -d 5s -- %s [ARG...], or sudo whatif points PID", report.Quoted(program)))
 		return 0, nil
 	}
 	sh.say("whatif: ", fmt.Sprintf("nothing in it is named like a unit of work: watching process %d for %v",
@@ -103,7 +102,8 @@ func (sh *shell) printOffersOf(program string) (offered int, err error) {
 	}
 	b, err := symbol.Open(path)
 	if errors.Is(err, object.ErrScript) {
-		return 0, hint.New(err, "to rank what it starts and does: sudo whatif points -d 5s -- "+quoted(program)+" [ARG...]")
+		return 0, hint.New(err, "to rank what it starts and does: sudo whatif points -d 5s -- "+
+			report.Quoted(program)+" [ARG...]")
 	}
 	if err != nil {
 		return 0, hint.New(err, "name a program or a library, an ELF file")
@@ -142,7 +142,7 @@ func (sh *shell) printOffers(b *symbol.Binary) (offered int, err error) {
 			if o.Pair {
 				flag = "-l"
 			}
-			fmt.Fprintf(w, "    %s %s\t%s\n", flag, report.Clean(quoted(o.Spec)), report.Clean(o.Note))
+			fmt.Fprintf(w, "    %s %s\t%s\n", flag, report.Clean(report.Quoted(o.Spec)), report.Clean(o.Note))
 		}
 		if err := w.Flush(); err != nil {
 			return 0, fmt.Errorf("printing: %w", err)
@@ -175,23 +175,11 @@ func (sh *shell) printLibraries(b *symbol.Binary) error {
 		if !(symbol.Origin{Path: path}).System() {
 			_, err = sh.printOffers(lib)
 		} else if probes, broken := lib.USDTProbes(); broken == nil && len(probes) > 0 {
-			fmt.Fprintf(sh.stdout, "%s\n  USDT probes: %d sites; see whatif points %s\n", path, len(probes), quoted(path))
+			fmt.Fprintf(sh.stdout, "%s\n  USDT probes: %d sites; see whatif points %s\n", path, len(probes), report.Quoted(path))
 		}
 		if err != nil {
 			return err
 		}
 	}
 	return nil
-}
-
-// quoted quotes a word for a shell, if the word needs that.
-func quoted(s string) string {
-	plain := func(r rune) bool {
-		return r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' ||
-			strings.ContainsRune("_-./:=%+,@", r)
-	}
-	if s != "" && strings.IndexFunc(s, func(r rune) bool { return !plain(r) }) < 0 {
-		return s
-	}
-	return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'"
 }

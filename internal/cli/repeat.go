@@ -10,6 +10,7 @@ import (
 	"whatif/internal/analyze"
 	"whatif/internal/experiment"
 	"whatif/internal/profile"
+	"whatif/internal/report"
 )
 
 // advisedRepeats is the number of executions that the advice names. With fewer, no line has as many experiments as an
@@ -25,7 +26,8 @@ func (sh *shell) adviseRepeat(outcome *experiment.Outcome, cfg experiment.Config
 	}
 	program := cfg.Args[0]
 	whole := outcome.Data.Run.WholeRuns
-	points := "count what it does once for each unit of work, with -p; whatif points " + quoted(program) + " lists some"
+	points := "count what it does once for each unit of work, with -p; whatif points " + report.Quoted(program) +
+		" lists some"
 	switch {
 	case outcome.Status != 0 && whole: // the program failed or was ended, so a repetition would not help
 		sh.say("whatif: ", fmt.Sprintf("%s did not end by itself with status 0, so this execution is no experiment", program))
@@ -69,7 +71,7 @@ func repeating(typed []string) string {
 	}
 	words = append(words, typed[1:]...)
 	for i := range words {
-		words[i] = quoted(words[i])
+		words[i] = report.Quoted(words[i])
 	}
 	return strings.Join(words, " ")
 }

@@ -206,6 +206,7 @@ const (
 		"--duration"
 	stopsProgram = "stop after `TIME`: the program, and what it leaves behind, gets SIGTERM; a program that ends " +
 		"sooner, with status 0, is run again until then"
+	stopsRecorded = "stop after `TIME`: the program, and what it leaves behind, gets SIGTERM (default: when it ends)"
 )
 
 // config checks the flags and turns them into the session's configuration.
@@ -329,7 +330,10 @@ func (r *runFlags) check(cfg *experiment.Config) error {
 	case r.length < 10*r.period:
 		return wrongLine("--experiment %v is shorter than ten sampling periods", r.length)
 	case r.page != "" && (r.noDelays || r.listUnits):
-		return wrongLine("--report has the results of experiments, and there are none")
+		return wrongLine("--report needs experiments, and here there are none. Of a recording, whatif report --format html " +
+			"-o FILE writes the page afterwards")
+	case r.noDelays && (r.repeat > 0 || r.until > 0 || r.view):
+		return wrongLine("--repeat, --until and --view are for experiments, and a recording has none: the program runs once")
 	case r.duration < 0 || r.warmup < 0 || r.repeat < 0:
 		return wrongLine("--duration, --warmup and --repeat cannot be negative")
 	}
@@ -387,7 +391,11 @@ func (sh *shell) runAs(ctx context.Context, name string, args []string) (int, er
 	f := newFlags(name)
 	var r runFlags
 	r.define(f, executions)
-	r.defineStart(f, stopsProgram)
+	if name == "record" {
+		r.defineStart(f, stopsRecorded)
+	} else {
+		r.defineStart(f, stopsProgram)
+	}
 	r.on.define(f)
 	f.BoolVar(&r.knobs, knobsFlag, false,
 		"with --device: while it runs, the program really has the device's network (bandwidth of loopback, round trips) and "+
@@ -466,7 +474,7 @@ func (sh *shell) profileAndTell(ctx context.Context, cfg experiment.Config, r *r
 		err = errors.Join(err, sh.writePage(r.output, r.page))
 	}
 	if page != nil {
-		err = errors.Join(err, page.wait(profiling, sh, outcome.Data))
+		err = errors.Join(err, page.wait(ctx, sh, outcome.Data))
 	}
 	return r.status(outcome), err
 }
@@ -564,10 +572,11 @@ func (r *runFlags) open() (*profile.Writer, error) {
 func (sh *shell) untilReached(outcome *experiment.Outcome, until percent) {
 	if outcome.Settled {
 		fmt.Fprintf(sh.stderr,
-			"whatif: stopped: the leading units are known to +-%v, beside the method's own error\n", &until)
+			"whatif: stopped: the gains of the leading units are known to +-%g points, not counting the method's own error\n",
+			float64(until))
 	} else {
-		fmt.Fprintf(sh.stderr, "whatif: the leading units are not known to +-%v, beside the method's own error: "+
-			"a longer run would tell more\n", &until)
+		fmt.Fprintf(sh.stderr, "whatif: the gains of the leading units are not known to +-%g points yet: run longer\n",
+			float64(until))
 	}
 }
 

@@ -69,7 +69,7 @@ func printSeen(out io.Writer, seen *experiment.Seen) error {
 			if share {
 				part = fmt.Sprintf("%.1f%% of the time", p.Share)
 			}
-			fmt.Fprintf(w, "    -p %s\t%s\t%s\t%s\n", report.Clean(quoted(p.Spec)), report.PerSecond(p.Rate), part,
+			fmt.Fprintf(w, "    -p %s\t%s\t%s\t%s\n", report.Clean(report.Quoted(p.Spec)), report.PerSecond(p.Rate), part,
 				report.Clean(p.Note))
 		}
 		if n == 0 {
@@ -90,8 +90,9 @@ func printSeen(out io.Writer, seen *experiment.Seen) error {
 		fmt.Fprint(w, "  Shares of the time are with what a function calls. The best point is passed once for each "+
 			"unit of useful work.\n")
 	} else {
-		fmt.Fprint(w, "  Name a line that runs once for each unit of useful work: -p FILE:LINE. No function can be a point: "+
-			"they\n  are inlined, or the work goes on in one loop.\n")
+		fmt.Fprint(w, "  Nothing was entered between 10 and 10,000 times a second. If the program had no load, start "+
+			"the load and\n  try again. If it had, its functions are inlined, or the work is one loop: name a line that "+
+			"runs once for\n  each unit of useful work, -p FILE:LINE.\n")
 	}
 	if err := w.Flush(); err != nil {
 		return fmt.Errorf("printing: %w", err)

@@ -11,7 +11,8 @@ var about = map[string]string{
 	"record": "Runs PROGRAM and records what it does: which thread runs where, what lets waiting threads continue, " +
 		"samples, and visits of progress points. No core is ever stopped. The recording is in the profile, and whatif " +
 		"report estimates gains from it. Where events come too often, the recording has windows of time, chosen at " +
-		"random.",
+		"random. It needs a progress point: without one there are no gains. PROGRAM runs once, until it ends or " +
+		"--duration is over; a --warmup is not recorded.",
 	"attach": "As run, with processes that run already and what they start from now on. The processes go on at full " +
 		"speed when whatif ends, however it ends.",
 	"system": "As run, with every process of the machine and the kernel. After a stop, all other threads have the core " +
@@ -75,8 +76,10 @@ var examples = map[string][]example{
 	"record": {
 		{"estimate all lines at once, without ever stopping the program",
 			"sudo whatif record -p func:request_done -d 10s -- ./server"},
-		{"a program that ends, into a file of its own", "sudo whatif record -o convert.profile -- ./convert input.dat"},
-		{"then: what two changes would bring together", "whatif ask --together parse.c:118=50 --together func:send=30"},
+		{"a program that ends, into a file of its own",
+			"sudo whatif record -p func:row_done -o convert.profile -- ./convert input.dat"},
+		{"then: what two changes would bring together",
+			"whatif ask --together parse.c:118=50 --together func:send=30 convert.profile"},
 	},
 	"attach": {
 		{"a running server", "sudo whatif attach -p func:request_done -d 30s $(pgrep -n server)"},
@@ -85,7 +88,8 @@ var examples = map[string][]example{
 		{"a systemd service", "sudo whatif attach --cgroup nginx.service -p func:ngx_http_finalize_request -d 1m"},
 	},
 	"system": {
-		{"the whole machine while a build runs", "sudo whatif system -u binary -- make -j8"},
+		{"the whole machine while a build runs, again and again",
+			"sudo whatif system -u binary --repeat 20 -- sh -c 'make clean; make -j8'"},
 		{"the kernel's functions, too", "sudo whatif system -u func --kernel --repeat 20 -- ./load"},
 		{"what runs already, by a system call that stands for progress",
 			"sudo whatif system -p syscall:sendto -d 30s --exempt postgres"},
@@ -136,7 +140,7 @@ var examples = map[string][]example{
 	},
 	"device": {
 		{"measure this machine", "whatif device -o here.json"},
-		{"compare it with a Raspberry Pi 5", "whatif device compare here.json pi5"},
+		{"compare it with a phone", "whatif device compare here.json phone"},
 		{"which devices are known", "whatif device list"},
 	},
 	"doctor": {

@@ -105,7 +105,8 @@ func (r *run) checkExits(visits []int64) {
 func (r *run) checkBuilds() {
 	for path := range r.rec.data.BuildIDs() {
 		if r.units.mixedBuilds(path) {
-			r.rec.warn("two-builds", "several builds of %s ran: lines of the same number are taken for the same", path)
+			r.rec.warn("two-builds", "several builds of %s ran: lines of the same number are taken for the same, so their "+
+				"gains are mixed. Profile one build", path)
 		}
 	}
 }

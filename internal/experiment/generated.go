@@ -441,7 +441,8 @@ func (t *unitTable) interpreters() (texts []string) {
 		text := fmt.Sprintf("%.0f%% of the samples were in the interpreter, or the engine's own code, of %s: which function "+
 			"of the program ran there is not known, so nothing is predicted for it", 100*float64(n)/float64(total), r.Name)
 		if r.Switch != "" {
-			text += ". Names and lines come with " + r.Switch + "; whatif run --runtime-flags sets what is needed"
+			text += ". Start it with " + r.Switch + ". whatif run --runtime-flags sets a switch by itself; for Node that " +
+				"gives functions, not lines"
 		}
 		texts = append(texts, text)
 	}

@@ -58,7 +58,7 @@ func (l *lengths) adapt(e *profile.Experiment) {
 	case carried && l.usual < longest:
 		l.usual *= 2
 	case most > plentyVisits && !l.long && l.usual > l.asked:
-		l.usual /= 2
+		l.usual = max(l.asked, l.usual/2)
 	}
 }
 

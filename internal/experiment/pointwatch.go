@@ -59,10 +59,12 @@ func neglected(waited time.Duration, found bool, visits int64) (say string, agai
 	case waited < patience:
 		return "", patience - waited
 	case found:
-		return fmt.Sprintf("visited 0 times in %v", patience), 0
+		return fmt.Sprintf("visited 0 times in %v, so nothing can be measured yet: does the load run, and is it the right "+
+			"point? whatif points PID ranks what a process really does", patience), 0
 	}
 	// When it is found it has its time again.
-	return fmt.Sprintf("visited 0 times in %v: nothing that has run so far has it", patience), patience
+	return fmt.Sprintf("visited 0 times in %v, as nothing that has run so far has it: check its name, or start what has "+
+		"it", patience), patience
 }
 
 // awaited is since when visits of a point are expected: since it was found, for instance in a library that was loaded

@@ -36,7 +36,8 @@ func (r *run) checkTargets(programs []probes.Program) error {
 func (r *run) checkLater() {
 	for i := range r.later {
 		if !r.units.mayMeet(r.later[i]) {
-			r.rec.warn("target-nowhere", "target %s: nothing that ran had it", r.later[i].Text)
+			r.rec.warn("target-nowhere", "target %s: nothing that ran had it, so it was not tried. Check its spelling; "+
+				"whatif units lists what runs", r.later[i].Text)
 		}
 	}
 }

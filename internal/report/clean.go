@@ -10,6 +10,18 @@ import (
 // Clean makes text from outside safe to print, for other packages.
 func Clean(s string) string { return clean(s) }
 
+// Quoted quotes a word for a shell, if the word needs that.
+func Quoted(s string) string {
+	plain := func(r rune) bool {
+		return r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' ||
+			strings.ContainsRune("_-./:=%+,@", r)
+	}
+	if s != "" && strings.IndexFunc(s, func(r rune) bool { return !plain(r) }) < 0 {
+		return s
+	}
+	return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'"
+}
+
 // Fit makes a line of text safe to print, and cuts it to n columns; 0 means no limit.
 func Fit(s string, n int, ascii bool) string {
 	p := &printer{ascii: ascii}

@@ -14,7 +14,7 @@ type namer func(profile.Unit) string
 
 // unitNames gives the name of each unit. Its path is as short as it can be without being ambiguous
 // among all units of the result, shown or not, so the name does not depend on what else is shown.
-// The name can be given to -t.
+// targetSpec has it as -t takes it.
 func unitNames(units []profile.Unit) namer {
 	file, binary := fileNames(units), binaryNames(units)
 	return func(u profile.Unit) string {

@@ -195,10 +195,20 @@ func optimize(t *analyze.Target, e *analyze.Effect, name func(profile.Unit) stri
 	if e.Shape == analyze.Plateau {
 		text += fmt.Sprintf("; beyond %d%% something else limits", e.ShapeAt)
 	}
-	if estimated {
-		text += ". That is an estimate: test it with -t " + unit
+	if spec := typedTarget(t.Unit, name); estimated && spec != "" {
+		text += ". That is an estimate: test it with -t " + spec
+	} else if estimated {
+		text += ". That is an estimate"
 	}
 	return text
+}
+
+// typedTarget is the unit as a user types it behind -t; "": -t takes no such unit.
+func typedTarget(u profile.Unit, name namer) string {
+	if spec := targetSpec(u, name(u)); spec != "" {
+		return Quoted(clean(spec))
+	}
+	return ""
 }
 
 // mostTimes is the gain from which on a factor would be known too badly to be of use.
@@ -216,14 +226,18 @@ func times(gain float64) string {
 // settle says which run would tell what a unit brings: intervals become narrower with the root of the time that is
 // spent on the unit.
 func settle(r *analyze.Result, t *analyze.Target, e *analyze.Effect, name func(profile.Unit) string) string {
-	unit := clean(name(t.Unit))
+	unit, spec := clean(name(t.Unit)), typedTarget(t.Unit, name)
 	noise := e.NoiseAt(50)
 	if _, isLittle := atMost(e); isLittle || t.Tried > 0 && noise > 0 && noise <= settled {
 		return fmt.Sprintf("%s has %s of the time and no clear effect: look at other code, or at what the program "+
 			"waits for", unit, share(t.Share))
 	}
 	if t.Tried == 0 || r.Experiments == 0 || r.RealNS == 0 || !(noise > 0) || math.IsInf(noise, 0) {
-		return fmt.Sprintf("whatever would help is not known yet: run longer, or %s alone (-t %s -s 50)", unit, unit)
+		text := "it is not known yet what would help: run longer"
+		if spec != "" {
+			text += fmt.Sprintf(", or try %s alone (-t %s -s 50)", unit, spec)
+		}
+		return text
 	}
 	gain, _, _ := GainAt(e, 50)
 	half := math.Round(max(settled, math.Abs(gain.Value)*enough))
@@ -233,8 +247,12 @@ func settle(r *analyze.Result, t *analyze.Target, e *analyze.Effect, name func(p
 		return fmt.Sprintf("what %s brings would take more than an hour to tell on this machine: it is too noisy, or the "+
 			"point is too rare", unit)
 	}
-	text := fmt.Sprintf("what %s brings is not clear yet. About %.0f s of it alone would tell to ±%.0f points: "+
-		"-t %s -s 50 -d %.0fs", unit, seconds, half, unit, seconds)
+	text := fmt.Sprintf("it is not clear yet what %s brings. ", unit)
+	if spec == "" {
+		return text + "Run longer"
+	}
+	text += fmt.Sprintf("A run of %.0f s with it alone would tell that to ±%.0f points: -t %s -s 50 -d %.0fs",
+		seconds, half, spec, seconds)
 	if t.Unit.Kind == "line" && seconds > patience {
 		text += ". Whole functions, which have more of the time, are known sooner: -u func"
 	}

@@ -19,7 +19,7 @@ func TestNextIsNotMain(t *testing.T) {
 		Targets: []analyze.Target{unclear("main", 95), unclear("parse", 20), unclear("hash", 40)},
 	}
 	got := next(r, []int{0}, func(u profile.Unit) string { return u.Name })
-	if !strings.Contains(got, "-t hash") {
+	if !strings.Contains(got, "-t func:hash ") {
 		t.Errorf("of main with 95%%, parse with 20%% and hash with 40%% of the time: %s", got)
 	}
 }

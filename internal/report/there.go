@@ -143,7 +143,7 @@ func (t *There) moveText(a *Answer) string {
 	}
 	text := fmt.Sprintf("point %s: %s %s on %s", clean(a.Point), what, timesAsLong(a.Gain), clean(t.Device))
 	if tested, known := t.testedMove(a); known {
-		text += ", by replay; by experiments " + timesAsLong(tested)
+		text += ", as the recording says; as experiments say, " + timesAsLong(tested)
 	}
 	return text
 }
