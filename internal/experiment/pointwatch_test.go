@@ -25,8 +25,8 @@ func TestNeglected(t *testing.T) {
 		{patience, false, 0, "visited 0 times in 10s, as nothing that has run so far has it", patience},
 		{time.Minute, true, 7, "", 0},
 	} {
-		if say, again := neglected(c.waited, c.found, c.visits); !strings.HasPrefix(say, c.say) || (say == "") != (c.say == "") ||
-			again != c.again {
+		say, again := neglected(c.waited, c.found, c.visits)
+		if !strings.HasPrefix(say, c.say) || (say == "") != (c.say == "") || again != c.again {
 			t.Errorf("%+v: %q, %v", c, say, again)
 		}
 	}
