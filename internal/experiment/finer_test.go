@@ -2,11 +2,14 @@ package experiment
 
 import (
 	"testing"
+	"time"
 
 	"whatif/internal/ledger"
+	"whatif/internal/profile"
 )
 
-// Ticks come more often where threads wait busily, or hand over more than once in a period that they run.
+// Ticks come more often where threads wait busily, or hand over more than once in a period that they run, or where
+// requests are shorter than that.
 func TestFinerTicksNeeded(t *testing.T) {
 	for _, c := range []struct {
 		totals ledger.Totals
@@ -22,9 +25,27 @@ func TestFinerTicksNeeded(t *testing.T) {
 		{ledger.Totals{Samples: 100, HandOvers: 200}, true},
 	} {
 		var f finerTicks
-		f.add(c.totals)
+		f.add(c.totals, nil)
 		if f.needed() != c.needed {
 			t.Errorf("%+v: %t", c.totals, f.needed())
+		}
+	}
+}
+
+func TestFinerTicksForRequests(t *testing.T) {
+	long := profile.Durations{Matched: 1000, TotalNS: 1000 * 1_000_000}
+	for _, c := range []struct {
+		latencies []profile.Durations
+		needed    bool
+	}{
+		{[]profile.Durations{long}, false},
+		{[]profile.Durations{long, {Matched: 1000, TotalNS: 1000 * 999_999}}, true},
+		{[]profile.Durations{{Matched: 199, TotalNS: 199 * 1000}}, false},
+	} {
+		f := finerTicks{period: time.Millisecond}
+		f.add(ledger.Totals{}, c.latencies)
+		if f.needed() != c.needed {
+			t.Errorf("%+v: %t", c.latencies, f.needed())
 		}
 	}
 }

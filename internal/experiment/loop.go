@@ -72,7 +72,7 @@ func (l *trialLoop) end() ledger.Reading {
 // record makes the record of an experiment that has ended, and keeps it. why: it is discarded already.
 func (l *trialLoop) record(w *world, t plan.Trial, r ledger.Reading, why reason) *profile.Experiment {
 	e, counted := l.meter.read(t, r)
-	l.watch.counted(counted, r.Totals)
+	l.watch.counted(&e, counted, r.Totals)
 	why = l.watch.judge(&e, why)
 	if why == usable && l.units.togetherUnits() != l.together {
 		why = unitMet

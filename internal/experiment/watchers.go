@@ -30,9 +30,9 @@ func (w *watchers) begin() {
 	w.lease.begin() // last, as the others may take their time
 }
 
-// counted is called with what an experiment has counted, and with what was counted in all.
-func (w *watchers) counted(d, all ledger.Totals) {
-	w.ticks.add(d)
+// counted is called with an experiment, what it has counted, and what was counted in all.
+func (w *watchers) counted(e *profile.Experiment, d, all ledger.Totals) {
+	w.ticks.add(d, e.Latencies)
 	w.debugInfo.check()
 	w.points.checkCosts(all)
 }
