@@ -19,6 +19,13 @@ type RecordAddressKey struct {
 	Address uint64
 }
 
+type RecordCallSites struct {
+	_       structs.HostLayout
+	At      [2]uint16
+	Pad     uint32
+	Callers uint64
+}
+
 type RecordFileKey struct {
 	_     structs.HostLayout
 	Inode uint64
@@ -261,6 +268,14 @@ const (
 	RecordRuleWhereWHERE_GONE RecordRuleWhere = 4
 )
 
+type RecordSitesTrail struct {
+	_      structs.HostLayout
+	Sites  RecordCallSites
+	Sp     uint64
+	File   uint32
+	Placed uint32
+}
+
 type RecordTable struct {
 	_        structs.HostLayout
 	First    uint32
@@ -282,6 +297,7 @@ const (
 	RecordMapPieces                    = "pieces"
 	RecordMapRecorded                  = "recorded"
 	RecordMapRings                     = "rings"
+	RecordMapSitesTrails               = "sites_trails"
 	RecordMapTables                    = "tables"
 	RecordMapToldPlaces                = "told_places"
 	RecordMapTrails                    = "trails"
@@ -413,6 +429,7 @@ type RecordMapSpecs struct {
 	Pieces         *ebpf.MapSpec `ebpf:"pieces"`
 	Recorded       *ebpf.MapSpec `ebpf:"recorded"`
 	Rings          *ebpf.MapSpec `ebpf:"rings"`
+	SitesTrails    *ebpf.MapSpec `ebpf:"sites_trails"`
 	Tables         *ebpf.MapSpec `ebpf:"tables"`
 	ToldPlaces     *ebpf.MapSpec `ebpf:"told_places"`
 	Trails         *ebpf.MapSpec `ebpf:"trails"`
@@ -470,6 +487,7 @@ type RecordMaps struct {
 	Pieces         *ebpf.Map `ebpf:"pieces"`
 	Recorded       *ebpf.Map `ebpf:"recorded"`
 	Rings          *ebpf.Map `ebpf:"rings"`
+	SitesTrails    *ebpf.Map `ebpf:"sites_trails"`
 	Tables         *ebpf.Map `ebpf:"tables"`
 	ToldPlaces     *ebpf.Map `ebpf:"told_places"`
 	Trails         *ebpf.Map `ebpf:"trails"`
@@ -487,6 +505,7 @@ func (m *RecordMaps) Close() error {
 		m.Pieces,
 		m.Recorded,
 		m.Rings,
+		m.SitesTrails,
 		m.Tables,
 		m.ToldPlaces,
 		m.Trails,

@@ -214,6 +214,42 @@ func TestRecordedSystem(t *testing.T) {
 	}
 }
 
+// Two lines of a function that wait in the same function of a library are told apart by where they are returned to.
+func TestRecordedCallSites(t *testing.T) {
+	realkernel.NeedBeside(t)
+	const source = "testdata/twosleeps.c"
+	rec := recorded(t, []string{"-p", "func:visited"}, realkernel.Compile(t, source))
+	waited, since, line := make(map[int32]int64), int64(0), int32(0)
+	for _, w := range rec.Windows {
+		for _, e := range w.Events {
+			switch {
+			case e.Kind == recording.Switch && e.Thread >= 0 && e.Condition == recording.Waiting && e.Place >= 0:
+				since, line = e.Time, lineIn(rec, rec.Places[e.Place].Stack, "main")
+			case e.Kind == recording.Switch && e.Other >= 0 && since > 0:
+				waited[line] += e.Time - since
+				since = 0
+			}
+		}
+	}
+	short, long := waited[int32(realkernel.Line(t, source, "// SHORT"))], waited[int32(realkernel.Line(t, source, "// LONG"))]
+	if ratio := float64(long) / float64(short); short == 0 || ratio < 2 || ratio > 4 {
+		t.Errorf("waited in ns, by line: %v", waited)
+	}
+}
+
+// lineIn is the line of a function in a stack; 0: it is not there.
+func lineIn(rec *recording.Recording, stack int32, function string) int32 {
+	if stack < 0 {
+		return 0
+	}
+	for _, f := range rec.Stacks[stack] {
+		if rec.Frames[f].Function == function {
+			return rec.Frames[f].Line
+		}
+	}
+	return 0
+}
+
 // The warm-up is not recorded.
 func TestRecordedWarmUp(t *testing.T) {
 	realkernel.NeedBeside(t)

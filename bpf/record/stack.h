@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: (MIT OR GPL-2.0) */
 /*
  * Stacks. Each is written once, and records name it by a number: of a sample the hash of its
- * frames, of a place that of where the thread is in the program. A thread that blocks or wakes
- * another at a place that was met before needs no walk.
+ * frames, of a place that of where the thread is in the program, and who called it. A thread that
+ * blocks or wakes another at a place that was met before needs no walk.
  */
 #ifndef WHATIF_RECORD_STACK_H
 #define WHATIF_RECORD_STACK_H
@@ -42,13 +42,39 @@ struct {
 	__type(value, struct known_address);
 } known_addresses SEC(".maps");
 
+/*
+ * Where some return addresses lie, in words above the stack pointer; 0: there is none. In a library
+ * threads enter the kernel at few places: two lines of a function that wait one after the other
+ * differ in nothing but where they are returned to.
+ */
+#define CALL_SITES 2
+struct call_sites {
+	u16 at[CALL_SITES];
+	u32 pad;
+	u64 callers; /* what was there, see callers_at */
+};
+
 /* Stacks and places that user space has. */
 struct {
 	__uint(type, BPF_MAP_TYPE_LRU_HASH);
 	__uint(max_entries, 1 << 15);
 	__type(key, u64);
-	__type(value, u8);
+	__type(value, struct call_sites);
 } known_stacks SEC(".maps");
+
+/* What is known of call sites of the stack that is being followed on a core. */
+struct sites_trail {
+	struct call_sites sites;
+	u64 sp;	    /* the innermost frame's */
+	u32 file;   /* the innermost frame's */
+	u32 placed; /* how many of sites are final */
+};
+struct {
+	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
+	__uint(max_entries, 1);
+	__type(key, u32);
+	__type(value, struct sites_trail);
+} sites_trails SEC(".maps");
 
 /* The stack that is being followed on a core. Interrupts that follow one do not interrupt that. */
 struct {
@@ -231,6 +257,47 @@ SUBPROGRAM u64 frame_of_bytecode(struct following *f)
 	return (u64)number_of_file(&place, method) << FRAME_FILE | place.offset;
 }
 
+/*
+ * Keeps where frame i is returned to: for the first frame outside of the innermost one's file,
+ * which is where a program calls a library, and the next; where all is one file, for frames 1 and
+ * 2. A word that is not the return address is none.
+ */
+SUBPROGRAM int keep_call_site(u32 i, struct following *f, u64 frame)
+{
+	struct sites_trail *s;
+	u64 word = 0, at;
+	u32 n, zero = 0;
+
+	s = bpf_map_lookup_elem(&sites_trails, &zero);
+	if (!f || !s)
+		return 0;
+	if (!i) {
+		__builtin_memset(s, 0, sizeof(*s));
+		s->file = frame >> FRAME_FILE;
+		s->sp = f->frame.sp;
+		return 0;
+	}
+	if (s->placed >= CALL_SITES)
+		return 0;
+	if (!s->placed && frame >> FRAME_FILE != s->file) {
+		s->placed = 1;
+		s->sites.at[1] = 0;
+	} else if (s->placed) {
+		s->placed = 2;
+	}
+	n = s->placed ? s->placed - 1 : i - 1;
+	at = f->frame.sp - 8;
+	if (n >= CALL_SITES || !read_word(at, &word) || word != f->frame.ip)
+		return 0;
+	at = (at - s->sp) / 8;
+	/* two assignments, as the verifier forgets that n was checked */
+	if (at && at < 1 << 16 && n)
+		s->sites.at[1] = at;
+	else if (at && at < 1 << 16)
+		s->sites.at[0] = at;
+	return 0;
+}
+
 SUBPROGRAM int follow_frame(u32 i, struct following *f)
 {
 	struct known_address a = {};
@@ -254,6 +321,7 @@ SUBPROGRAM int follow_frame(u32 i, struct following *f)
 	/* or the compiler leaves the mask out: i was checked, but the verifier has forgotten it */
 	barrier_var(i);
 	s->frames[i & (RECORD_FRAMES - 1)] = a.frame;
+	keep_call_site(i, f, a.frame);
 	f->hash = mix(f->hash, a.frame);
 	if (a.rule == RULES_PENDING) {
 		f->pending = 1;
@@ -283,18 +351,36 @@ static __always_inline void follow_stack(struct following *f, struct task_struct
 	bpf_loop(RECORD_FRAMES, on_followed, f, 0);
 }
 
+/* The return addresses of some call sites, as one number. */
+static __always_inline u64 callers_at(const struct call_sites *s, u64 sp)
+{
+	u64 sum = 0, word;
+
+	for (int i = 0; i < CALL_SITES; i++) {
+		word = 0;
+		if (s->at[i])
+			bpf_probe_read_user(&word, sizeof(word), (void *)(sp + 8 * (u64)s->at[i]));
+		sum = mix(sum, word);
+	}
+	return sum;
+}
+
 /* Writes the stack in trails under a number, with where the thread was. */
 SUBPROGRAM int tell_stack(u64 number, u64 ip, u64 sp, u32 frames)
 {
 	struct record_core *c = record_core();
 	struct record_stack *s;
 	u32 zero = 0;
+	struct call_sites sites; /* kernels before 6.3 take it from the stack only */
+	struct sites_trail *called;
 	u64 size;
-	u8 one = 1;
 
 	s = bpf_map_lookup_elem(&trails, &zero);
-	if (!c || !s || frames > RECORD_FRAMES)
+	called = bpf_map_lookup_elem(&sites_trails, &zero);
+	if (!c || !s || !called || frames > RECORD_FRAMES)
 		return 0;
+	sites = called->sites;
+	sites.callers = callers_at(&sites, sp);
 	__builtin_memset(&s->r, 0, sizeof(s->r));
 	s->r.time = sp;
 	s->r.kind = RECORD_STACK;
@@ -303,7 +389,7 @@ SUBPROGRAM int tell_stack(u64 number, u64 ip, u64 sp, u32 frames)
 	size = sizeof(s->r) + 8 * (u64)frames;
 	barrier_var(size); /* the verifier wants to see that it is checked */
 	if (size <= sizeof(*s) && put(c, s, size))
-		bpf_map_update_elem(&known_stacks, &number, &one, BPF_ANY);
+		bpf_map_update_elem(&known_stacks, &number, &sites, BPF_ANY);
 	return 0;
 }
 
@@ -321,13 +407,28 @@ SUBPROGRAM u64 stack_of_sample(u64 space)
 	return f.hash;
 }
 
+/*
+ * The number of a place: that which is given, or another one where that is the number of a place
+ * with other callers.
+ */
+SUBPROGRAM u64 number_by_callers(u64 number, u64 sp)
+{
+	struct call_sites *known = bpf_map_lookup_elem(&known_stacks, &number);
+	u64 callers;
+
+	if (!known)
+		return number;
+	callers = callers_at(known, sp);
+	return callers == known->callers ? number : mix(number, callers);
+}
+
 /* The number of the place at which the current thread has entered the kernel. */
 SUBPROGRAM u64 place_here(u64 space)
 {
 	struct task_struct *task = bpf_get_current_task_btf();
 	struct pt_regs *regs = (struct pt_regs *)bpf_task_pt_regs(task);
 	u64 ip = REGISTER_IP(regs), sp = REGISTER_SP(regs);
-	u64 number = mix(mix(mix(2, space), ip), sp);
+	u64 number = number_by_callers(mix(mix(mix(2, space), ip), sp), sp);
 	struct following f = {};
 
 	if (bpf_map_lookup_elem(&known_stacks, &number))
@@ -338,7 +439,10 @@ SUBPROGRAM u64 place_here(u64 space)
 	return number;
 }
 
-/* The number of the place of a thread that sleeps. Its stack is told when it sleeps there again. */
+/*
+ * The number of the place of a thread that sleeps. Its stack is told when it sleeps there again.
+ * Who has called it is not known: it is taken for the first call site that was met there.
+ */
 static __always_inline u64 place_of_sleeper(struct task_struct *task, u64 space)
 {
 	struct pt_regs *regs = (struct pt_regs *)bpf_task_pt_regs(task);

@@ -161,7 +161,7 @@ type Object struct {
 type Place struct {
 	Stack   int32 // No: unknown
 	Address uint64
-	Pointer uint64 // the stack pointer, which tells apart two calls of a function
+	Pointer uint64 // the stack pointer, which tells apart calls at other depths
 }
 
 // Stack is the frames of one sample or place, the innermost first. Inlined functions have frames of their own.
