@@ -231,7 +231,8 @@ func TestRecordedCallSites(t *testing.T) {
 			}
 		}
 	}
-	short, long := waited[int32(realkernel.Line(t, source, "// SHORT"))], waited[int32(realkernel.Line(t, source, "// LONG"))]
+	short := waited[int32(realkernel.Line(t, source, "// SHORT"))]
+	long := waited[int32(realkernel.Line(t, source, "// LONG"))]
 	if ratio := float64(long) / float64(short); short == 0 || ratio < 2 || ratio > 4 {
 		t.Errorf("waited in ns, by line: %v", waited)
 	}
