@@ -1,6 +1,7 @@
 package estimate
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"slices"
@@ -81,7 +82,7 @@ func newBases(r *recording.Recording, same, recorded simulate.Outcome) []pointBa
 			}
 			mb.base = b.sums(&mb, same, k, requests)
 			mb.drawn = b.drawn.values(&mb.base, mb.quantile)
-			mb.refused = b.refuse(&mb, n)
+			mb.refused = cmp.Or(b.refuse(&mb, n), cutOf(was, k).refuse(&mb))
 			if mb.refused == "" {
 				mb.judge(b.sums(&mb, recorded, k, b.requests(recorded, k)), b.sums(&mb, was, k, b.requests(was, k)))
 			}
@@ -124,6 +125,57 @@ func (b *pointBase) refuse(m *metricBase, visits int) string {
 	}
 	if n := total(m.base.count); n < simulate.LeastVisits || m.quantile > 0 && n*(1-m.quantile) < beyond {
 		return fmt.Sprintf("%s with a known latency in the recording, too few", countOf(int(n), "request"))
+	}
+	return ""
+}
+
+// cutRequests are those of a recording whose begin is not in the window of their end.
+type cutRequests struct {
+	share    float64 // of all that end
+	expected float64 // the share if requests are as long as those that are whole
+	window   float64 // mean length, in ns
+	windows  int
+}
+
+func cutOf(o simulate.Outcome, k int) cutRequests {
+	c := cutRequests{windows: len(o.Windows)}
+	var cut, whole, took float64
+	for i := range o.Windows {
+		c.window += float64(o.Windows[i].Length) / float64(len(o.Windows))
+		for _, v := range visitsOf(&o.Windows[i], k) {
+			if v.Latency < 0 {
+				cut++
+				continue
+			}
+			whole++
+			took += float64(v.Latency)
+		}
+	}
+	c.share = cut / max(cut+whole, 1)
+	c.expected = took / max(whole, 1) / max(c.window, 1)
+	return c
+}
+
+// The parts of a window that a percentile and the mean may take: longer requests are mostly cut.
+const (
+	mostOfWindow     = 1.0 / 3
+	mostMeanOfWindow = 1.0 / 5
+)
+
+// refuse says why a latency would be that of the shorter requests. In a single window ends without a begin have other
+// reasons.
+func (c cutRequests) refuse(m *metricBase) string {
+	if m.metric == analyze.Throughput {
+		return ""
+	}
+	most := mostMeanOfWindow
+	if m.quantile > 0 {
+		most = mostOfWindow
+	}
+	missing := c.windows > 1 && m.quantile > 0 && c.share-c.expected > (1-m.quantile)/2
+	if missing || m.base.value(m.quantile, nil) > most*c.window {
+		return fmt.Sprintf("the recording has stretches of %s, and longer requests are not whole in any: it would be the "+
+			"%s of the shorter ones", analyze.Duration(c.window), m.metric.Measures())
 	}
 	return ""
 }
