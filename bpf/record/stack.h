@@ -408,18 +408,14 @@ SUBPROGRAM u64 stack_of_sample(u64 space)
 }
 
 /*
- * The number of a place: that which is given, or another one where that is the number of a place
- * with other callers.
+ * The number of a place with its callers, from that without them; 0: where these are to be found is
+ * not known.
  */
 SUBPROGRAM u64 number_by_callers(u64 number, u64 sp)
 {
 	struct call_sites *known = bpf_map_lookup_elem(&known_stacks, &number);
-	u64 callers;
 
-	if (!known)
-		return number;
-	callers = callers_at(known, sp);
-	return callers == known->callers ? number : mix(number, callers);
+	return known ? mix(number, callers_at(known, sp)) : 0;
 }
 
 /* The number of the place at which the current thread has entered the kernel. */
@@ -428,20 +424,27 @@ SUBPROGRAM u64 place_here(u64 space)
 	struct task_struct *task = bpf_get_current_task_btf();
 	struct pt_regs *regs = (struct pt_regs *)bpf_task_pt_regs(task);
 	u64 ip = REGISTER_IP(regs), sp = REGISTER_SP(regs);
-	u64 number = number_by_callers(mix(mix(mix(2, space), ip), sp), sp);
+	u64 place = mix(mix(mix(2, space), ip), sp), number = number_by_callers(place, sp);
 	struct following f = {};
 
-	if (bpf_map_lookup_elem(&known_stacks, &number))
+	if (number && bpf_map_lookup_elem(&known_stacks, &number))
 		return number;
 	follow_stack(&f, task, space);
-	if (!f.pending)
-		tell_stack(number, ip, sp, f.frames);
+	if (f.pending)
+		return number ? number : place;
+	if (!number) {
+		tell_stack(place, ip, sp, f.frames);
+		number = number_by_callers(place, sp);
+		if (!number)
+			return place; /* there was no room */
+	}
+	tell_stack(number, ip, sp, f.frames);
 	return number;
 }
 
 /*
  * The number of the place of a thread that sleeps. Its stack is told when it sleeps there again.
- * Who has called it is not known: it is taken for the first call site that was met there.
+ * Its callers are not known: they are taken for the first that were met there.
  */
 static __always_inline u64 place_of_sleeper(struct task_struct *task, u64 space)
 {
