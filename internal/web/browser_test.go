@@ -755,7 +755,7 @@ func TestPages(t *testing.T) {
 
 // TestUnlucky: errors come first, and no name is executed or makes the page wider than a phone.
 func TestUnlucky(t *testing.T) {
-	first := map[string]string{"empty": "No answer: no usable experiment",
+	first := map[string]string{"empty": "No answer: no experiment could be used",
 		"one": "No answer", "nobaseline": "nothing to compare with", "nothing": "the profile holds no run",
 		"zero": "Confidence: fair many experiments were left out", "oneunit": "Confidence: good", "names": "Confidence: good"}
 	for name, runs := range unlucky() {
