@@ -29,7 +29,7 @@ func latencyText(l *analyze.Latency) string {
 	for i, q := range l.Quantiles {
 		text += fmt.Sprintf(", %s %s", analyze.Quantiles[i].Metric, analyze.Duration(q))
 	}
-	text += fmt.Sprintf("; %s requests under way on average", figure(l.InSystem))
+	text += fmt.Sprintf("; %s under way on average", figure(l.InSystem))
 	switch {
 	case l.Counted && l.Found:
 		text += "; its percentiles are measured with -l " + clean(l.Name)
