@@ -20,10 +20,8 @@ type RecordAddressKey struct {
 }
 
 type RecordCallSites struct {
-	_       structs.HostLayout
-	At      [2]uint16
-	Pad     uint32
-	Callers uint64
+	_  structs.HostLayout
+	At [2]uint16
 }
 
 type RecordFileKey struct {
@@ -271,6 +269,7 @@ const (
 type RecordSitesTrail struct {
 	_      structs.HostLayout
 	Sites  RecordCallSites
+	_      [4]byte
 	Sp     uint64
 	File   uint32
 	Placed uint32

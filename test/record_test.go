@@ -227,10 +227,11 @@ func TestRecordedCallSites(t *testing.T) {
 			}
 		}
 	}
-	short := waits[int32(realkernel.Line(t, source, "// SHORT"))]
-	long := waits[int32(realkernel.Line(t, source, "// LONG"))]
-	if most := max(short, long); most < 50 || 10*min(short, long) < 9*most {
-		t.Errorf("waits, by line: %v", waits)
+	for _, marks := range [][2]string{{"// SHORT", "// LONG"}, {"// SHORT CALL", "// LONG CALL"}} {
+		one, other := waits[int32(realkernel.Line(t, source, marks[0]))], waits[int32(realkernel.Line(t, source, marks[1]))]
+		if most := max(one, other); most < 50 || 10*min(one, other) < 9*most {
+			t.Errorf("%s: waits, by line: %v", marks, waits)
+		}
 	}
 }
 

@@ -43,15 +43,13 @@ struct {
 } known_addresses SEC(".maps");
 
 /*
- * Where some return addresses lie, in words above the stack pointer; 0: there is none. In a library
- * threads enter the kernel at few places: two lines of a function that wait one after the other
- * differ in nothing but where they are returned to.
+ * Where some return addresses lie: 1 + the words above the stack pointer; 0: not known. Threads
+ * enter the kernel at few places of a library: two lines of a function that wait one after the
+ * other differ in nothing but where they are returned to.
  */
 #define CALL_SITES 2
 struct call_sites {
 	u16 at[CALL_SITES];
-	u32 pad;
-	u64 callers; /* what was there, see callers_at */
 };
 
 /* Stacks and places that user space has. */
@@ -281,7 +279,7 @@ SUBPROGRAM int keep_call_site(u32 i, struct following *f, u64 frame)
 		return 0;
 	if (!s->placed && frame >> FRAME_FILE != s->file) {
 		s->placed = 1;
-		s->sites.at[1] = 0;
+		s->sites.at[0] = s->sites.at[1] = 0;
 	} else if (s->placed) {
 		s->placed = 2;
 	}
@@ -289,7 +287,7 @@ SUBPROGRAM int keep_call_site(u32 i, struct following *f, u64 frame)
 	at = f->frame.sp - 8;
 	if (n >= CALL_SITES || !read_word(at, &word) || word != f->frame.ip)
 		return 0;
-	at = (at - s->sp) / 8;
+	at = (at - s->sp) / 8 + 1;
 	/* two assignments, as the verifier forgets that n was checked */
 	if (at && at < 1 << 16 && n)
 		s->sites.at[1] = at;
@@ -354,12 +352,13 @@ static __always_inline void follow_stack(struct following *f, struct task_struct
 /* The return addresses of some call sites, as one number. */
 static __always_inline u64 callers_at(const struct call_sites *s, u64 sp)
 {
-	u64 sum = 0, word;
+	u64 sum = 0, word, at;
 
 	for (int i = 0; i < CALL_SITES; i++) {
 		word = 0;
+		at = sp + 8 * (u64)s->at[i] - 8;
 		if (s->at[i])
-			bpf_probe_read_user(&word, sizeof(word), (void *)(sp + 8 * (u64)s->at[i]));
+			bpf_probe_read_user(&word, sizeof(word), (void *)at);
 		sum = mix(sum, word);
 	}
 	return sum;
@@ -380,7 +379,6 @@ SUBPROGRAM int tell_stack(u64 number, u64 ip, u64 sp, u32 frames)
 	if (!c || !s || !called || frames > RECORD_FRAMES)
 		return 0;
 	sites = called->sites;
-	sites.callers = callers_at(&sites, sp);
 	__builtin_memset(&s->r, 0, sizeof(s->r));
 	s->r.time = sp;
 	s->r.kind = RECORD_STACK;

@@ -41,10 +41,6 @@ func attachCommand(ctx context.Context, sh *shell, args []string) (int, error) {
 		return 0, hint.New(wrongLine("with --cgroup the processes in it are profiled, and no others"),
 			"leave the processes out, or the cgroup")
 	}
-	if how.Cgroup != "" && r.on.device != "" {
-		return 0, hint.New(wrongLine("--device with --cgroup: what it would be there comes from a recording, and a cgroup "+
-			"cannot be recorded"), "name the processes")
-	}
 	cfg, err := r.config(nil)
 	if err != nil {
 		return 0, err

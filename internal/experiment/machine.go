@@ -50,15 +50,15 @@ var sampledCPUs = sync.OnceValues(func() (sampled, all int) {
 	return cpus.Reachable(), len(cpus.Online)
 })
 
-// stealTime is the time that the hypervisor has taken from all cores that are sampled since boot, as far as it took as
-// much from all; 0 if it cannot be read.
+// stealTime is the time since boot that the hypervisor has taken from the cores that are sampled; 0 if it cannot be
+// read. It is taken to be spread evenly over all cores.
 func stealTime() time.Duration {
 	t, err := load.Read()
 	if err != nil {
 		return 0
 	}
 	sampled, all := sampledCPUs()
-	return t.Steal * time.Duration(sampled) / time.Duration(all)
+	return time.Duration(float64(t.Steal) * float64(sampled) / float64(all))
 }
 
 // ownTime is the CPU time of this process so far.

@@ -137,7 +137,7 @@ func (p *recordedPart) take(ctx context.Context, all []ledger.Process, length ti
 ) {
 	timed, cancel := context.WithTimeout(ctx, length)
 	defer cancel()
-	err := p.recorder.Join(all)
+	err := take(p.recorder, all)
 	if err == nil {
 		err = p.recorder.Begin()
 	}

@@ -36,7 +36,7 @@ func (p *started) programs() ([]probes.Program, error) {
 
 func (p *started) join(l *ledger.Ledger) error { return l.Adopt(p.PID()) }
 
-func (p *started) record(m members) error { return m.Join([]ledger.Process{{PID: p.PID()}}) }
+func (p *started) record(m members) error { return take(m, []ledger.Process{{PID: p.PID()}}) }
 
 func (p *started) alive(m members) bool {
 	return !p.Ended() || m.Processes() > 0 && !p.Interrupted()

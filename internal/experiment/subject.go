@@ -2,6 +2,7 @@ package experiment
 
 import (
 	"errors"
+	"fmt"
 
 	"whatif/internal/experiment/probes"
 	"whatif/internal/hint"
@@ -48,6 +49,17 @@ type members interface {
 	Leave(all []ledger.Process) error
 	Members() ([]ledger.Process, error)
 	Processes() int // that are alive
+}
+
+// take takes processes in, of which one at least must be alive.
+func take(m members, all []ledger.Process) error {
+	if err := m.Join(all); err != nil {
+		return err
+	}
+	if m.Processes() == 0 {
+		return fmt.Errorf("recording %d processes: all of them have ended", len(all))
+	}
+	return nil
 }
 
 func choices(all []target.Running) []ledger.Process {

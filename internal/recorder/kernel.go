@@ -278,13 +278,7 @@ func (k *kernelSide) join(pids []int) error {
 			k.Maps["recorded"].Delete(uint32(pid)) // it is there
 		}
 	}()
-	if err := ledger.RunOnTasks(k.Programs["record_join"]); err != nil {
-		return err
-	}
-	if k.members() == 0 {
-		return fmt.Errorf("recording %d processes: all of them have ended", len(pids))
-	}
-	return nil
+	return ledger.RunOnTasks(k.Programs["record_join"])
 }
 
 func (k *kernelSide) members() int { return int(atomic.LoadUint64(k.alive)) }

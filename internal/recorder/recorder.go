@@ -127,16 +127,28 @@ func (r *Recorder) Join(all []ledger.Process) error {
 	}
 	var pids []int
 	for _, p := range all {
-		now, runs := target.Lookup(p.PID)
-		if !in[p.PID] && (p.Start == 0 || runs && now.Start == p.Start) {
+		if in[p.PID] {
+			continue
+		}
+		if s, err := target.StatOf(p.PID); p.Start == 0 || err == nil && s.Start == p.Start {
 			pids = append(pids, p.PID)
 		}
 	}
-	if len(pids) == 0 && len(in) > 0 {
+	if len(pids) == 0 {
 		return nil
 	}
-	r.joined += len(pids)
-	return r.kernel.join(pids)
+	if err := r.kernel.join(pids); err != nil {
+		return err
+	}
+	if members, err = r.Members(); err != nil {
+		return err
+	}
+	for _, m := range members {
+		if !in[m.PID] && slices.Contains(pids, m.PID) {
+			r.joined++
+		}
+	}
+	return nil
 }
 
 // Joined is how many processes were taken in so far, without those that members forked.
@@ -312,7 +324,10 @@ func (r *Recorder) Close() error {
 // Recording makes the recording. It is called once, before Close.
 func (r *Recorder) Recording() (*recording.Recording, error) {
 	if len(r.taken) == 0 {
-		return nil, fmt.Errorf("recording: the target ended before anything was recorded (%v are needed)", warmUp)
+		if r.leftOut > 0 {
+			return nil, errors.New("recording: events found no room, or were missing, in all of it: count fewer points")
+		}
+		return nil, fmt.Errorf("recording: it ended before anything was recorded (%v are needed)", warmUp)
 	}
 	rec := r.build()
 	rec.Costs = r.kernel.costs()

@@ -219,6 +219,11 @@ func (r *run) reset(w *window, out *WindowOutcome) {
 	r.balance = r.interval()
 }
 
+// allOver tells whether no entity is there any more.
+func (r *run) allOver() bool {
+	return !slices.ContainsFunc(r.ents, func(a actor) bool { return a.state != absent })
+}
+
 // play runs one window.
 func (r *run) play(w *window, out *WindowOutcome) {
 	r.reset(w, out)
@@ -233,6 +238,9 @@ func (r *run) play(w *window, out *WindowOutcome) {
 		}
 	}
 	for most := w.mostSteps(); !r.done && r.steps < most; r.steps++ {
+		if r.live == 0 && r.allOver() {
+			break // the program has ended before the window
+		}
 		if r.live == 0 && !r.unstall() {
 			out.Stuck = true
 			break
