@@ -23,7 +23,7 @@ func TestSleepersAreDelayed(t *testing.T) {
 	const source = "testdata/openloop.c"
 	program := realkernel.Compile(t, source)
 	line := fmt.Sprintf("openloop.c:%d", realkernel.Line(t, source, "/* WORK */"))
-	data, _ := profiled(t, []string{"-l", "r=func:made..func:done", "-t", line, "-s", "50", "-d", "2s"},
+	data, _ := profiled(t, []string{"-l", "r=func:made..func:done", "-t", line, "-s", "50", "-d", "2s", "--period", "1ms"},
 		[]string{program}, 143)
 	var held, real int64
 	rate := 0.0 // visits a nanosecond, the most in any baseline
