@@ -22,8 +22,8 @@ const (
 // thread owes is known and paid at ticks, and until then it runs ahead: it takes a lock, a job or a core that another
 // one would have had. Where threads wait busily the kernel does not even see the hand-overs. A tick costs 10 to 40 µs.
 //
-// And a single tick in a request says nothing of how much requests differ, which decides how far it is believed: that
-// would spread the durations.
+// With less than one tick in a request, the ticks do not tell how much requests differ. What a request earned would
+// then be too uneven, and spread the durations.
 type finerTicks struct {
 	ledger                   *ledger.Ledger
 	allowed                  bool

@@ -84,7 +84,7 @@ func (s *session) record(ctx context.Context) (*Recorded, error) {
 	if err == nil {
 		err = s.subject.Release()
 	}
-	if err != nil { // nothing was started
+	if err != nil { // nothing is recorded
 		s.subject.detach()
 		s.visits.Close()
 		return nil, errors.Join(err, s.close())
