@@ -175,7 +175,7 @@ func visitsOf(rec *recording.Recording, pid int) (n int) {
 
 // A process that comes into a cgroup while that is recorded is recorded from then on.
 func TestRecordedCgroup(t *testing.T) {
-	realkernel.NeedBeside(t)
+	realkernel.NeedKernel(t) // threads that never wait take a core each: no other test runs in parallel
 	program := compileBusy(t)
 	p, q := startBusy(t, program, "1"), startBusy(t, program, "1")
 	dir := cgroup(t)
@@ -198,7 +198,7 @@ func TestRecordedCgroup(t *testing.T) {
 
 // With the whole machine a process is recorded that ran before, and the load, which is told to end when the time is up.
 func TestRecordedSystem(t *testing.T) {
-	realkernel.NeedBeside(t)
+	realkernel.NeedKernel(t) // threads that never wait take a core each: no other test runs in parallel
 	program := compileBusy(t)
 	p := startBusy(t, program, "1")
 	rec := recordedBy(t, "system", "--no-delays", "-p", "syscall:getppid", "-d", "2s", "--", "sh", "-c",
@@ -278,7 +278,7 @@ func TestRecordedChildren(t *testing.T) {
 // What processes wait at is told apart: each type of message of one of System V's queues, its semaphores, and POSIX's
 // queues.
 func TestRecordedQueues(t *testing.T) {
-	realkernel.NeedBeside(t)
+	realkernel.NeedKernel(t) // where cores are taken, some threads hardly ever wait: no other test runs in parallel
 	rec := recorded(t, []string{"-p", "func:visited"}, realkernel.Compile(t, "testdata/ipc.c"), "4000")
 	waits := make([]int, len(rec.Objects))
 	all := 0
