@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: (MIT OR GPL-2.0) */
 /*
  * Stacks. Each is written once, and records name it by a number: of a sample the hash of its
- * frames, of a place that of where the thread is in the program, and who called it. A thread that
+ * frames, of a place that of where the thread is in the program, and of its callers. A thread that
  * blocks or wakes another at a place that was met before needs no walk.
  */
 #ifndef WHATIF_RECORD_STACK_H
@@ -237,6 +237,7 @@ struct following {
 	u32 frames;
 	u32 stuck;   /* there are callers, but they could not be found */
 	u32 pending; /* or not yet */
+	u32 sites;   /* it is of a place, so call sites are kept */
 };
 
 /* The frame of the bytecode that the interpreter of a Java VM is at; 0: it is at none. */
@@ -319,7 +320,8 @@ SUBPROGRAM int follow_frame(u32 i, struct following *f)
 	/* or the compiler leaves the mask out: i was checked, but the verifier has forgotten it */
 	barrier_var(i);
 	s->frames[i & (RECORD_FRAMES - 1)] = a.frame;
-	keep_call_site(i, f, a.frame);
+	if (f->sites)
+		keep_call_site(i, f, a.frame);
 	f->hash = mix(f->hash, a.frame);
 	if (a.rule == RULES_PENDING) {
 		f->pending = 1;
@@ -423,7 +425,7 @@ SUBPROGRAM u64 place_here(u64 space)
 	struct pt_regs *regs = (struct pt_regs *)bpf_task_pt_regs(task);
 	u64 ip = REGISTER_IP(regs), sp = REGISTER_SP(regs);
 	u64 place = mix(mix(mix(2, space), ip), sp), number = number_by_callers(place, sp);
-	struct following f = {};
+	struct following f = { .sites = 1 };
 
 	if (number && bpf_map_lookup_elem(&known_stacks, &number))
 		return number;

@@ -329,8 +329,10 @@ func (r *runFlags) check(cfg *experiment.Config) error {
 		return wrongLine("--device-knobs without --device: no other machine is named")
 	case r.length < 10*r.period:
 		return wrongLine("--experiment %v is shorter than ten sampling periods", r.length)
-	case r.page != "" && (r.noDelays || r.listUnits):
-		return wrongLine("--report needs experiments, and here there are none. Of a recording, whatif report --format html " +
+	case r.page != "" && r.listUnits:
+		return wrongLine("--report needs experiments, and with --list-units there are none")
+	case r.page != "" && r.noDelays:
+		return wrongLine("--report needs experiments, and a recording has none: whatif report --format html " +
 			"-o FILE writes the page afterwards")
 	case r.noDelays && (r.repeat > 0 || r.until > 0 || r.view):
 		return wrongLine("--repeat, --until and --view are for experiments, and a recording has none: the program runs once")

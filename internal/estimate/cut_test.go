@@ -31,23 +31,20 @@ func TestCutRequests(t *testing.T) {
 	} {
 		o := simulate.Outcome{Windows: make([]simulate.WindowOutcome, c.windows)}
 		m := &metricBase{metric: analyze.MeanLatency, quantile: c.quantile}
-		var r requests
+		b := &pointBase{drawn: newDraws(c.windows)}
 		for i := range o.Windows {
+			b.pieces = append(b.pieces, 1)
 			w := &o.Windows[i]
 			w.Length, w.Visits = window, make([][]simulate.Visit, 1)
 			for j := range c.of {
 				v := simulate.Visit{Latency: int64(c.ms * 1e6)}
 				if j < c.cut {
 					v.Latency = -1
-				} else {
-					r.values, r.piece = append(r.values, float64(v.Latency)), append(r.piece, 0)
 				}
 				w.Visits[0] = append(w.Visits[0], v)
 			}
 		}
-		r.sorted, r.pieces = r.values, 1
-		b := &pointBase{drawn: newDraws(1)}
-		m.base = b.sums(m, o, 0, &r)
+		m.base = b.sums(m, o, 0, b.requests(o, 0))
 		why := cutOf(o, 0).refuse(m)
 		if (why != "") != c.refused || c.refused && !strings.Contains(why, "stretches of 200 ms") {
 			t.Errorf("%s: %q", c.name, why)

@@ -72,7 +72,7 @@ func newBases(r *recording.Recording, same, recorded simulate.Outcome) []pointBa
 	for k, p := range r.Points {
 		b := &bases[k]
 		n := b.cut(same, k)
-		requests := b.requests(same, k)
+		requests, cut := b.requests(same, k), cutOf(was, k)
 		for _, m := range metricsOf(p) {
 			mb := metricBase{metric: m}
 			for _, q := range analyze.Quantiles {
@@ -82,7 +82,7 @@ func newBases(r *recording.Recording, same, recorded simulate.Outcome) []pointBa
 			}
 			mb.base = b.sums(&mb, same, k, requests)
 			mb.drawn = b.drawn.values(&mb.base, mb.quantile)
-			mb.refused = cmp.Or(b.refuse(&mb, n), cutOf(was, k).refuse(&mb))
+			mb.refused = cmp.Or(b.refuse(&mb, n), cut.refuse(&mb))
 			if mb.refused == "" {
 				mb.judge(b.sums(&mb, recorded, k, b.requests(recorded, k)), b.sums(&mb, was, k, b.requests(was, k)))
 			}
@@ -129,7 +129,7 @@ func (b *pointBase) refuse(m *metricBase, visits int) string {
 	return ""
 }
 
-// cutRequests are those of a recording whose begin is not in the window of their end.
+// cutRequests are those of a recording that begin in no window, or in another one than they end in.
 type cutRequests struct {
 	share    float64 // of all that end
 	expected float64 // the share if requests are as long as those that are whole

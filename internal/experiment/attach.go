@@ -105,7 +105,8 @@ func (a *attachedTo) record(m members) error {
 		return err
 	}
 	if a.how.Children {
-		if err := a.joinChildren(m); err != nil {
+		descendants := func() ([]target.Running, error) { return target.Descendants(a.all) }
+		if err := takeAll(m, descendants); err != nil {
 			return err
 		}
 	}
@@ -116,21 +117,6 @@ func (a *attachedTo) record(m members) error {
 		a.cgroup.begin(m)
 	}
 	return nil
-}
-
-// joinChildren takes in children that were made while others were looked for, until there are no more. The children
-// that a process makes once it has been taken in belong to the target by themselves.
-func (a *attachedTo) joinChildren(m members) error {
-	for {
-		before := m.Joined()
-		children, err := target.Descendants(a.all)
-		if err != nil {
-			return err
-		}
-		if err := m.Join(choices(children)); err != nil || m.Joined() == before {
-			return err
-		}
-	}
 }
 
 // Release does nothing: they run.

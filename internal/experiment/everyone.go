@@ -34,16 +34,7 @@ func (e *everyone) join(l *ledger.Ledger) error {
 
 // record takes in all processes, with those that are forked meanwhile. Nothing is stopped, so none is exempt.
 func (e *everyone) record(m members) error {
-	for {
-		before := m.Joined()
-		all, err := target.All()
-		if err != nil {
-			return err
-		}
-		if err := m.Join(choices(all)); err != nil || m.Joined() == before {
-			return err
-		}
-	}
+	return takeAll(m, target.All)
 }
 
 func (e *everyone) Release() error {

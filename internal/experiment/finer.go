@@ -32,7 +32,7 @@ type finerTicks struct {
 	each                     []requests // of each latency
 }
 
-// requests are those of a latency whose durations are known.
+// requests are those of a latency with known durations.
 type requests struct{ n, took int64 }
 
 // newFinerTicks allows finer ticks unless a period was asked for; nothing is sped up, as no thread owes anything then;

@@ -141,16 +141,10 @@ func (t *unitTable) binary(e ledger.Event) (*symbol.Binary, error) {
 		if t.made.named {
 			t.nameRuntime(b)
 		}
-		if t.any && isExecutable(e, b) {
+		if t.any && target.Runs(e.Process, b.Name()) {
 			t.mains[b.Name()] = true
 		}
 		t.opened(b, id)
 	}
 	return b, nil
-}
-
-// isExecutable tells whether an event is about code of the program that its process runs.
-func isExecutable(e ledger.Event, b *symbol.Binary) bool {
-	exe, err := target.Executable(e.Process)
-	return err == nil && exe.Path == b.Name()
 }

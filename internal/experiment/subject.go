@@ -62,6 +62,21 @@ func take(m members, all []ledger.Process) error {
 	return nil
 }
 
+// takeAll takes in what find finds, and what was made while that was looked for, until there is no more. What a process
+// makes once it has been taken in belongs to the target by itself.
+func takeAll(m members, find func() ([]target.Running, error)) error {
+	for {
+		before := m.Joined()
+		all, err := find()
+		if err != nil {
+			return err
+		}
+		if err := m.Join(choices(all)); err != nil || m.Joined() == before {
+			return err
+		}
+	}
+}
+
 func choices(all []target.Running) []ledger.Process {
 	var chosen []ledger.Process
 	for _, r := range all {

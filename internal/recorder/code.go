@@ -188,9 +188,8 @@ func (c *code) binary(file ledger.File, q question) (*symbol.Binary, error) {
 		}
 	}
 	c.binaries[file] = b
-	if b != nil && c.any {
-		exe, err := target.Executable(q.process)
-		c.mains[b.Name()] = c.mains[b.Name()] || err == nil && exe.Path == b.Name()
+	if b != nil && c.any && target.Runs(q.process, b.Name()) {
+		c.mains[b.Name()] = true
 	}
 	if b != nil && c.found != nil {
 		c.found(b)

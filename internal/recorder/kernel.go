@@ -221,6 +221,7 @@ func (k *kernelSide) attach() error {
 
 // sample begins to sample all cores.
 func (k *kernelSide) sample(period time.Duration) error {
+	k.period = period
 	program := k.Programs["record_sample"]
 	for _, cpu := range k.cpus {
 		attr := clockOf(period)
@@ -232,7 +233,6 @@ func (k *kernelSide) sample(period time.Duration) error {
 			return fmt.Errorf("sampling CPU %d: %w", cpu, err)
 		}
 		k.clocks = append(k.clocks, fd)
-		k.period = period
 		if err := unix.IoctlSetInt(fd, unix.PERF_EVENT_IOC_SET_BPF, program.FD()); err != nil {
 			return fmt.Errorf("sampling CPU %d: setting the program: %w", cpu, err)
 		}

@@ -238,11 +238,8 @@ func (r *run) play(w *window, out *WindowOutcome) {
 		}
 	}
 	for most := w.mostSteps(); !r.done && r.steps < most; r.steps++ {
-		if r.live == 0 && r.allOver() {
-			break // the program has ended before the window
-		}
 		if r.live == 0 && !r.unstall() {
-			out.Stuck = true
+			out.Stuck = !r.allOver() // else the program has ended before the window
 			break
 		}
 		if !r.step(math.Inf(1)) && r.live != 0 {

@@ -11,6 +11,12 @@ import (
 	"whatif/internal/privilege"
 )
 
+// Runs tells whether a process executes the file of this path.
+func Runs(pid int, path string) bool {
+	exe, err := Executable(pid)
+	return err == nil && exe.Path == path
+}
+
 // Executable describes the file that a process executes, as a mapping without addresses. For a script, that is the
 // interpreter. A kernel thread or a zombie has none; the error then wraps os.ErrNotExist.
 func Executable(pid int) (m Mapping, err error) {

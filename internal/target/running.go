@@ -130,18 +130,23 @@ func argsOf(pid int, s Stat) []string {
 }
 
 // All finds all processes, without whatif's own and the kernel's.
-func All() ([]Running, error) {
+func All() (all []Running, err error) {
+	err = each(func(pid int, s Stat) { all = append(all, runningOf(pid, s)) })
+	return all, err
+}
+
+// each calls f with all processes, without whatif's own, the kernel's, and those that have ended.
+func each(f func(pid int, s Stat)) error {
 	pids, err := processes()
 	if err != nil {
-		return nil, err
+		return err
 	}
-	var all []Running
 	for _, pid := range pids {
 		if s, err := StatOf(pid); err == nil && pid != os.Getpid() && !s.IsKernel() && !s.Ended() {
-			all = append(all, runningOf(pid, s))
+			f(pid, s)
 		}
 	}
-	return all, nil
+	return nil
 }
 
 // FindNamed finds the processes whose name, program or first argument matches a shell pattern.
@@ -150,26 +155,21 @@ func FindNamed(glob string) ([]Running, error) {
 		return nil, hint.New(fmt.Errorf("looking for processes by the name %q: not a pattern", glob),
 			"a pattern is a name in which * stands for anything, ? for a letter")
 	}
-	pids, err := processes()
-	if err != nil {
-		return nil, err
-	}
 	var all []Running
 	var others []string
-	for _, pid := range pids {
-		s, err := StatOf(pid)
-		if err != nil || pid == os.Getpid() || s.IsKernel() || s.Ended() {
-			continue
-		}
+	err := each(func(pid int, s Stat) {
 		names := namesOf(pid, s)
 		if !slices.ContainsFunc(names, func(name string) bool { ok, _ := path.Match(glob, name); return ok }) {
 			others = append(others, names...)
-			continue
+			return
 		}
 		// A name does not select processes that whatif may not profile.
 		if mayProfile(pid) == nil {
 			all = append(all, runningOf(pid, s))
 		}
+	})
+	if err != nil {
+		return nil, err
 	}
 	if len(all) == 0 {
 		err := fmt.Errorf("looking for processes by the name %s: none that whatif may profile has it", glob)
