@@ -163,7 +163,7 @@ func outside(r *recording.Recording) float64 {
 	for i := range r.Windows {
 		for j := range r.Windows[i].Events {
 			e := &r.Windows[i].Events[j]
-			if e.Kind != recording.Wake {
+			if e.Kind != recording.Wake && e.Kind != recording.Ready { // the latter: of a goroutine
 				continue
 			}
 			wakes++
