@@ -133,6 +133,7 @@ func (b *pointBase) refuse(m *metricBase, visits int) string {
 type cutRequests struct {
 	share    float64 // of all that end
 	expected float64 // the share if requests are as long as those that are whole
+	noise    float64 // twice the standard error of the share
 	window   float64 // mean length, in ns
 	windows  int
 }
@@ -153,6 +154,9 @@ func cutOf(o simulate.Outcome, k int) cutRequests {
 	}
 	c.share = cut / max(cut+whole, 1)
 	c.expected = took / max(whole, 1) / max(c.window, 1)
+	if e := min(c.expected, 1); cut+whole > 0 {
+		c.noise = 2 * math.Sqrt(e*(1-e)/(cut+whole))
+	}
 	return c
 }
 
@@ -172,7 +176,7 @@ func (c cutRequests) refuse(m *metricBase) string {
 	if m.quantile > 0 {
 		most = mostOfWindow
 	}
-	missing := c.windows > 1 && m.quantile > 0 && c.share-c.expected > (1-m.quantile)/2
+	missing := c.windows > 1 && m.quantile > 0 && c.share-c.expected-c.noise > (1-m.quantile)/2
 	if missing || m.base.value(m.quantile, nil) > most*c.window {
 		return fmt.Sprintf("the recording has stretches of %s, and longer requests are not whole in any: it would be the "+
 			"%s of the shorter ones", analyze.Duration(c.window), m.metric.Measures())
