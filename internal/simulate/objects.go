@@ -334,8 +334,8 @@ var primitiveWords = []struct {
 }{
 	{namedBarrier, []string{"barrier"}},
 	{namedLock, []string{"mutex", "lll_lock", "rwlock", "spin_lock", goMutex}},
-	{namedCondition, []string{"cond_", "condition_variable", "condvar", "Condvar"}},
-	{namedSemaphore, []string{"sem_"}},
+	{namedCondition, []string{"_cond_", "condition_variable", "condvar", "Condvar"}},
+	{namedSemaphore, []string{"sem_wait", "sem_timedwait", "sem_clockwait"}},
 }
 
 // primitive is what the innermost function is called that has a telling name: what is around it may be anything.
@@ -364,8 +364,9 @@ func containsAny(text string, words []string) bool {
 	return slices.ContainsFunc(words, func(word string) bool { return strings.Contains(text, word) })
 }
 
-// depth is how many functions a library's primitive has, up to the name that programs call.
-const depth = 3
+// depth is how many functions a library's primitive has, up to the name that programs call, and deepest how many with
+// those that say nothing.
+const depth, deepest = 3, 8
 
 // plumbing begins the names of functions between a primitive and the system call. Without the library's debug file they
 // have no name.
@@ -374,9 +375,9 @@ var plumbing = []string{"futex_", "__futex_", "__syscall_cancel", "__internal_sy
 // libraryFrames yields the functions of a place that may be a library's primitive, the innermost first.
 func (m *Machine) libraryFrames(place int32) func(yield func(string) bool) {
 	return func(yield func(string) bool) {
-		n := 0
+		n, all := 0, 0
 		for f := range m.userFrames(place) {
-			if !yield(f) {
+			if all++; all > deepest || !yield(f) {
 				return
 			}
 			begins := func(prefix string) bool { return strings.HasPrefix(f, prefix) }

@@ -29,6 +29,8 @@ func TestPrimitive(t *testing.T) {
 			namedLock},
 		{[]string{"<std::sync::poison::condvar::Condvar>::wait", "<std::sync::mutex::Mutex<u64>>::lock"}, namedCondition},
 		{[]string{"read", "one", "two", "take_mutex"}, namedNothing},
+		{[]string{"read", "second_stage", "assem_", "work"}, namedNothing},
+		{[]string{"", "", "", "", "", "", "", "", "take_mutex"}, namedNothing}, // nothing is known of so deep a stack
 	} {
 		rec := &recording.Recording{Places: []recording.Place{{Stack: 0}}, Stacks: []recording.Stack{nil}}
 		for i, f := range c.frames {
