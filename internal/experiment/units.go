@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 	"slices"
 	"sync"
+	"sync/atomic"
 
 	"whatif/internal/code/jit"
 	"whatif/internal/code/sourcepath"
@@ -44,6 +45,7 @@ type unitTable struct {
 	lacking  map[string]string       // by a binary's name: what it lacks, if code in scope was sampled
 	ids      map[unitID]uint32
 	units    []profile.Unit // of id i+1
+	known    atomic.Int64   // how many units there are, for count
 	wanted   []bool         // of id i+1: one of the targets
 	outside  []string       // of id i+1: when listing, why it is out of scope
 	chains   map[string]uint32
@@ -152,6 +154,7 @@ func (t *unitTable) number(u profile.Unit, wanted bool, outside string) uint32 {
 		t.wanted = append(t.wanted, wanted)
 		t.outside = append(t.outside, outside)
 		t.loops = append(t.loops, loopOf(u))
+		t.known.Store(int64(id))
 		// A collector's threads sleep nearly all the time, and would do so if collecting were faster.
 		if jit.IsPart(u.Name) {
 			t.ledger.WaitsForWork(id)
@@ -200,12 +203,9 @@ func (t *unitTable) samples() []int64 {
 	return t.ledger.UnitSamples(t.count())
 }
 
-// count is how many units there are so far.
-func (t *unitTable) count() int {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	return len(t.units)
-}
+// count is how many units there are so far. It does without mu, which may be locked for as long as a binary is looked
+// through: an experiment would be so much longer.
+func (t *unitTable) count() int { return int(t.known.Load()) }
 
 // noticeable is the share of the samples in scope from which a binary without debug information is worth a warning: the
 // shell that starts a program is not.
