@@ -1,6 +1,8 @@
 package experiment
 
 import (
+	"errors"
+
 	"whatif/internal/experiment/probes"
 	"whatif/internal/ledger"
 	"whatif/internal/profile"
@@ -61,7 +63,7 @@ func (e *everyone) tell(members) error {
 	if e.load == nil {
 		return nil
 	}
-	return e.load.end(nil) // the ledger's members are all processes, and not the load's
+	return errors.Join(e.load.track(nil), e.load.end()) // the ledger's members are all processes, and not the load's
 }
 
 func (e *everyone) wait() (int, error) {

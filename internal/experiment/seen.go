@@ -62,7 +62,7 @@ func See(ctx context.Context, cfg Config) (seen *Seen, err error) {
 		}
 		defer p.Close()
 		p.Forward(ctx)
-		if err := p.Release(); err != nil {
+		if err := errors.Join(p.track(nil), p.Release()); err != nil {
 			return nil, err
 		}
 		how = &Attach{PIDs: []int{p.PID()}, Children: true}
@@ -71,19 +71,17 @@ func See(ctx context.Context, cfg Config) (seen *Seen, err error) {
 	if p == nil {
 		return seen, err
 	}
-	if p.Ended() && seen == nil {
-		p.wait()
+	ended := p.Ended()
+	telling := p.end()
+	status, waiting := p.wait()
+	switch {
+	case seen != nil:
+		seen.Status = status
+	case ended:
 		return nil, hint.New(fmt.Errorf("looking at %s: it ended before it could be looked at", cfg.Args[0]),
 			"give it more to do, so that it runs for some seconds")
 	}
-	if !p.Ended() {
-		err = errors.Join(err, p.end(nil))
-	}
-	status, waiting := p.wait()
-	if seen != nil {
-		seen.Status = status
-	}
-	return seen, errors.Join(err, waiting)
+	return seen, errors.Join(err, telling, waiting)
 }
 
 func see(ctx context.Context, cfg *Config, how *Attach) (*Seen, error) {

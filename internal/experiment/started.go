@@ -48,14 +48,19 @@ func (p *started) tell(m members) error {
 	for _, member := range all {
 		pids = append(pids, member.PID)
 	}
-	return errors.Join(err, p.end(pids))
+	return errors.Join(err, p.track(pids), p.end())
 }
 
-// end tells the program to end, and has wait tell those of these processes that it leaves behind.
-func (p *started) end(pids []int) error {
-	left, err := p.Leftovers(pids)
-	p.told, p.left = true, left
-	return errors.Join(err, p.Signal(unix.SIGTERM))
+// track begins to track these processes, and what the program leaves behind from now on.
+func (p *started) track(pids []int) (err error) {
+	p.left, err = p.Leftovers(pids)
+	return err
+}
+
+// end tells the program to end, and has wait tell what it leaves behind of what is tracked.
+func (p *started) end() error {
+	p.told = true
+	return p.Signal(unix.SIGTERM)
 }
 
 func (p *started) wait() (int, error) {
