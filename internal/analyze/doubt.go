@@ -85,7 +85,7 @@ var reasons = []string{
 func (r *Result) DoubtReason() (why Warning, ok bool) {
 	codes := reasons
 	if r.recordedOnly() {
-		codes = []string{"no-estimates"}
+		codes = []string{"never-visited", "no-estimates"}
 	}
 	for _, code := range codes {
 		for _, w := range r.Warnings {

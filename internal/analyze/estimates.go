@@ -110,6 +110,7 @@ func (r *Result) AddEstimates(from *Estimates) {
 		r.addUnit(&r.Targets[t], u)
 	}
 	r.forgetUntried()
+	r.markNeverVisited()
 	r.warnOfDifferences()
 	r.boundEstimates()
 	rank(r.Targets)
@@ -293,11 +294,18 @@ func (r *Result) forgetUntried() {
 		return
 	}
 	noExperiment := func(w Warning) bool {
-		return slices.Contains([]string{"no-data", "no-baseline", "no-units", "no-latency", "never-visited"}, w.Code)
+		return slices.Contains([]string{"no-data", "no-baseline", "no-units", "no-latency"}, w.Code)
 	}
 	remove(&r.Warnings, noExperiment)
 	for k := range r.Points {
-		remove(&r.Points[k].Warnings, noExperiment)
+		p := &r.Points[k]
+		remove(&p.Warnings, noExperiment)
+		if p.Visits > 0 { // the recording has them
+			said := slices.Clone(p.Warnings)
+			never := func(w Warning) bool { return w.Code == "never-visited" && slices.Contains(said, w) }
+			remove(&r.Warnings, never)
+			remove(&p.Warnings, never)
+		}
 	}
 	for i := range r.Latencies {
 		remove(&r.Latencies[i].Warnings, noExperiment)
@@ -312,6 +320,8 @@ func (r *Result) recordedOnly() bool {
 // estimatesDoubt is the doubt about a result that is only a recording.
 func (r *Result) estimatesDoubt() string {
 	switch {
+	case len(r.Points) > 0 && !slices.ContainsFunc(r.Points, func(p Point) bool { return p.Visits > 0 }):
+		return "this run tells no gain" + r.because()
 	case r.Estimates.Refused != "":
 		return "this run tells nothing: " + r.Estimates.Refused
 	case len(r.Estimates.Units) == 0:

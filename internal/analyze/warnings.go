@@ -63,14 +63,17 @@ func (in *input) pointFacts(p *Point, t *track) {
 		if d.End != nil && slot < len(d.End.Visits) {
 			visits = max(visits, d.End.Visits[slot])
 		}
+		if d.End != nil && len(d.Experiments) == 0 { // it was only recorded, or ended too soon
+			seconds += float64(d.End.RealNS) / 1e9
+		}
 		p.Visits += visits
 		p.Sites = max(p.Sites, sitesOf(d, slot))
 	}
 	switch {
 	case p.Visits == 0 && in.isExecution(k):
 		p.Warnings.Add("never-visited", "no progress point was named, so a whole execution of the program is one "+
-			"experiment, and none ended by itself in %.0f s. Name what the program does once for each unit of work, with "+
-			"-p: whatif points -d 5s -- PROGRAM ranks what it does under load", seconds)
+			"experiment, and none ended by itself, with status 0, in %.0f s. Name what the program does once for each unit of "+
+			"work, with -p: whatif points -d 5s -- PROGRAM ranks what it does under load", seconds)
 		return
 	case p.Visits == 0:
 		p.Warnings.Add("never-visited", "point %s was visited 0 times in %.0f s: it tells nothing. "+

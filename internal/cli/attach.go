@@ -2,6 +2,7 @@ package cli
 
 import (
 	"context"
+	"errors"
 	"os"
 	"os/signal"
 	"strconv"
@@ -25,7 +26,7 @@ func attachCommand(ctx context.Context, sh *shell, args []string) (int, error) {
 	f.short("d", "duration")
 	defineProcesses(f, how, &names)
 	r.on.define(f)
-	f.refused = map[string]string{knobsFlag: "a process that runs already cannot get another network"}
+	f.refuse(noKnobs("a process that runs already cannot get another network"), knobsFlag)
 	args, err := parse(sh, f, args, 0, -1)
 	if err != nil {
 		return 0, err
@@ -51,6 +52,11 @@ func attachCommand(ctx context.Context, sh *shell, args []string) (int, error) {
 	}
 	target.PreferSelf()
 	return sh.profileAndTell(ctx, cfg, &r)
+}
+
+// noKnobs is why a command has no --device-knobs.
+func noKnobs(why string) error {
+	return hint.New(errors.New(why), "give the flag to whatif run or whatif record")
 }
 
 // defineProcesses defines the flags that name processes, beside operands.
@@ -103,7 +109,7 @@ func systemCommand(ctx context.Context, sh *shell, args []string) (int, error) {
 	f.Var(&exempt, "exempt",
 		"never stop the process `NAME|PID`, repeatable: its number, or a pattern of names, also of those that "+
 			"start later (default: what the machine and your terminal need)")
-	f.refused = map[string]string{knobsFlag: "the whole machine cannot get another network"}
+	f.refuse(noKnobs("the whole machine cannot get another network"), knobsFlag)
 	r.typed = append([]string{"system"}, args...)
 	args, err := parse(sh, f, args, 0, -1)
 	if err != nil {
@@ -128,12 +134,12 @@ func systemCommand(ctx context.Context, sh *shell, args []string) (int, error) {
 	return sh.profileAndTell(ctx, cfg, &r)
 }
 
-// untilSignal gives a context that is done at the first SIGINT, SIGTERM or SIGHUP, or when whatif's processor time is
-// used up (RLIMIT_CPU). Profiling then ends as if the time were up, and the profiled processes run on. A second signal
-// has its default action: it ends whatif.
+// untilSignal gives a context that is done at the first SIGINT, SIGTERM, SIGQUIT or SIGHUP, or when whatif's processor
+// time is used up (RLIMIT_CPU). Profiling then ends as if the time were up, and the profiled processes run on. A second
+// signal has its default action: it ends whatif.
 func untilSignal(ctx context.Context) (until context.Context, restore func()) {
 	var signals []os.Signal
-	for _, sig := range []os.Signal{unix.SIGINT, unix.SIGTERM, unix.SIGHUP, unix.SIGXCPU} {
+	for _, sig := range []os.Signal{unix.SIGINT, unix.SIGTERM, unix.SIGQUIT, unix.SIGHUP, unix.SIGXCPU} {
 		if !signal.Ignored(sig) { // nohup ignores SIGHUP, for example
 			signals = append(signals, sig)
 		}

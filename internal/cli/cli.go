@@ -200,21 +200,42 @@ type flags struct {
 	starts bool              // the first operand is a program, and all that follow are its arguments
 	// isProgram, if set, tells whether an operand is a program to start. Else the command looks at processes or files.
 	isProgram func(operand string) bool
-	// refused are flags of other commands that this one cannot have, with the reason.
-	refused map[string]string
+	// refused are flags that other commands have and this one cannot have, with the reason.
+	refused map[string]error
 	// How many operands the command takes; most < 0 is any number.
 	least, most int
 	color       colors // of the commands that print tables
 }
 
 func newFlags(name string) *flags {
-	return &flags{FlagSet: flag.NewFlagSet(name, flag.ContinueOnError), shorts: make(map[string]string)}
+	return &flags{
+		FlagSet: flag.NewFlagSet(name, flag.ContinueOnError),
+		shorts:  make(map[string]string), refused: make(map[string]error),
+	}
 }
 
 // short gives a flag a one-letter name in addition to its long one.
 func (f *flags) short(letter, long string) {
 	f.Var(f.Lookup(long).Value, letter, "")
 	f.shorts[long] = letter
+}
+
+// refuse makes flags an error that are defined, or are those of other commands.
+func (f *flags) refuse(why error, names ...string) {
+	for _, name := range names {
+		f.refused[name] = why
+		if letter := f.shorts[name]; letter != "" {
+			f.refused[letter] = why
+		}
+		f.hide(name)
+	}
+}
+
+// hide keeps a flag out of the help.
+func (f *flags) hide(name string) {
+	if g := f.Lookup(name); g != nil {
+		g.Usage = ""
+	}
 }
 
 // given tells whether a flag is on the command line.

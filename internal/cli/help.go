@@ -78,7 +78,7 @@ const others = "Others"
 // grouped sorts a command's flags into its groups. Flags of no group come last.
 func (f *flags) grouped() (all []flagGroup) {
 	left := map[string]bool{}
-	f.VisitAll(func(g *flag.Flag) { left[g.Name] = g.Usage != "" }) // without: a one-letter name
+	f.VisitAll(func(g *flag.Flag) { left[g.Name] = g.Usage != "" }) // without: a letter, or hidden
 	for _, group := range flagGroups[f.Name()] {
 		var has []string
 		for _, name := range strings.Fields(group.names) {

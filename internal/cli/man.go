@@ -113,7 +113,7 @@ func (m *manual) command(d description, all []description) {
 		m.paragraph(text)
 	}
 	told := map[string]string{}
-	if run := all[0]; d.name != run.name && flagGroups[d.name] != nil && d.flag("speedups") != nil {
+	if run := all[0]; d.name != run.name && flagGroups[d.name] != nil && d.flag("latency") != nil {
 		m.paragraph("It takes the flags of whatif run" + but(run, d) + ".")
 		for _, f := range run.flags() {
 			told[f.long] = f.text

@@ -36,14 +36,13 @@ func (f *flags) read(args []string) (operands []string, err error) {
 func (f *flags) readFlag(word string, args []string) ([]string, error) {
 	name := strings.TrimPrefix(strings.TrimPrefix(word, "-"), "-")
 	name, value, has := strings.Cut(name, "=")
+	if why := f.refused[name]; why != nil {
+		return nil, fmt.Errorf("%s %s: %w", f.Name(), typed(name), why)
+	}
 	g := f.Lookup(name)
 	if g == nil {
 		if name == "h" || name == "help" {
 			return nil, flag.ErrHelp
-		}
-		if why := f.refused[name]; why != "" {
-			return nil, hint.New(fmt.Errorf("%s %s: %s", f.Name(), typed(name), why),
-				"give the flag to whatif run or whatif record")
 		}
 		return nil, fmt.Errorf("unknown flag %s", typed(name))
 	}

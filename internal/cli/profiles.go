@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"whatif/internal/analyze"
+	"whatif/internal/hint"
 	"whatif/internal/profile"
 	"whatif/internal/report"
 )
@@ -34,6 +35,10 @@ func (p *profilesFlags) read(files []string) ([]*profile.Data, []analyze.Warning
 	runs, err := profile.ReadFiles(files)
 	if err != nil {
 		return nil, nil, explainProfile(err)
+	}
+	if len(runs) == 0 {
+		return nil, nil, hint.New(fmt.Errorf("reading profile: %s: there is no run in it", strings.Join(files, ", ")),
+			"the whatif that made the file could not begin, or was killed before it had written anything: run it again")
 	}
 	for _, run := range runs {
 		run.MapFiles(moved.Apply)

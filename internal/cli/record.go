@@ -18,8 +18,10 @@ func (sh *shell) record(ctx context.Context, cfg experiment.Config, r *runFlags)
 		return 0, err
 	}
 	cfg.Output = output
-	cfg.Log = newLog(sh.stderr, newStatus(sh.stderr, true), r.verbose)
+	status := newStatus(sh.stderr, r.quiet)
+	cfg.Log, cfg.Progress = newLog(sh.stderr, status, r.verbose), status.show
 	recorded, err := experiment.Record(ctx, cfg)
+	status.clear()
 	err = errors.Join(err, output.Close())
 	if recorded == nil {
 		return 0, err
@@ -33,6 +35,9 @@ func (sh *shell) record(ctx context.Context, cfg experiment.Config, r *runFlags)
 		case len(recorded.Recording.Points) > 0:
 			sh.say("whatif: ", "what each unit would bring: whatif report "+report.Quoted(r.output))
 		}
+	}
+	if r.page != "" && recorded.Written {
+		err = errors.Join(err, sh.writePage(r.output, r.page))
 	}
 	if recorded.Ended && !r.preserveStatus {
 		return 0, err
@@ -51,13 +56,18 @@ func (sh *shell) tellRecording(r *recording.Recording) {
 			kinds[w.Events[i].Kind]++
 		}
 	}
-	fmt.Fprintf(sh.stderr, "whatif: recorded %v of %v in %d windows: %d events (%d switches, %d wake-ups, %d samples, "+
-		"%d visits) of %d threads\n", time.Duration(covered).Round(time.Millisecond),
-		time.Duration(r.Length).Round(time.Millisecond), len(r.Windows), events, kinds[recording.Switch],
-		kinds[recording.Wake], kinds[recording.Sample], kinds[recording.Visit], len(r.Threads))
+	fmt.Fprintf(sh.stderr, "whatif: recorded %v of %v in %s: %d events (%d switches, %d wake-ups, %d samples, "+
+		"%d visits) of %s\n", time.Duration(covered).Round(time.Millisecond),
+		time.Duration(r.Length).Round(time.Millisecond), countOf(len(r.Windows), "window"), events, kinds[recording.Switch],
+		kinds[recording.Wake], kinds[recording.Sample], kinds[recording.Visit],
+		countOf(len(r.Threads), "thread"))
 	fmt.Fprintf(sh.stderr, "whatif: cores stopped by whatif: %d; events lost for lack of room: %d\n",
 		r.Losses.Stops, r.Losses.Events)
-	if len(r.Points) == 0 {
-		sh.say("whatif: ", report.NoPoints)
+}
+
+func countOf(n int, noun string) string {
+	if n == 1 {
+		return "1 " + noun
 	}
+	return fmt.Sprintf("%d %ss", n, noun)
 }

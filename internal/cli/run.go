@@ -206,8 +206,24 @@ const (
 		"--duration"
 	stopsProgram = "stop after `TIME`: the program, and what it leaves behind, gets SIGTERM; a program that ends " +
 		"sooner, with status 0, is run again until then"
-	stopsRecorded = "stop after `TIME`: the program, and what it leaves behind, gets SIGTERM (default: when it ends)"
 )
+
+// Texts of whatif record's flags, which say nothing of experiments.
+const onlyTime = ", and where there are none the recording tells where time goes, and no gains"
+
+var recordTexts = map[string]string{
+	"duration": "stop after `TIME`: the program, and what it leaves behind, gets SIGTERM (default: when it ends)",
+	"warmup":   "wait `TIME` before it is recorded",
+	"target":   "estimate this `UNIT`, too, however little time it has, repeatable; UNIT is as for whatif run",
+	"together": "estimate several units that are faster at once, each by its own amount: `UNIT=PERCENT`, repeatable; " +
+		"whatif ask does the same afterwards",
+	"unit": "the `KIND` of unit that is estimated: line, func (a function with all that it calls), func-self (without " +
+		"what it calls), file or binary",
+	"waiting": "kinds of waiting to charge to the code that waits: a `LIST` of disk, net, sleep, lock (for another " +
+		"thread), child, other; or none, or all (default: disk,net,sleep)",
+	"period": "sampling `PERIOD` (default: 1ms)",
+	"report": "at the end, write the page with the estimates to `FILE`, in HTML",
+}
 
 // config checks the flags and turns them into the session's configuration.
 func (r *runFlags) config(args []string) (experiment.Config, error) {
@@ -307,8 +323,19 @@ func (r *runFlags) parseTogether(cfg *experiment.Config) error {
 	return nil
 }
 
+// forExperiments are the flags that a recording has no use for.
+var forExperiments = []string{"speedups", "until", "repeat", "experiment", "seed", "view", "list-units"}
+
+var errNoExperiments = hint.New(errors.New("it is for experiments, and a recording has none"),
+	"leave the flag out, or experiment: whatif help run")
+
 // check refuses values that are too many, out of range, or of no use together.
 func (r *runFlags) check(cfg *experiment.Config) error {
+	if r.noDelays {
+		if i := slices.IndexFunc(forExperiments, r.given); i >= 0 {
+			return wrongLine("--%s with --no-delays: %w", forExperiments[i], errNoExperiments)
+		}
+	}
 	points := len(cfg.Points) + 2*len(cfg.Latencies)
 	switch {
 	case len(cfg.Latencies) > experiment.MaxLatencies:
@@ -331,11 +358,8 @@ func (r *runFlags) check(cfg *experiment.Config) error {
 		return wrongLine("--experiment %v is shorter than ten sampling periods", r.length)
 	case r.page != "" && r.listUnits:
 		return wrongLine("--report needs experiments, and with --list-units there are none")
-	case r.page != "" && r.noDelays:
-		return wrongLine("--report needs experiments, and a recording has none: whatif report --format html " +
-			"-o FILE writes the page afterwards")
-	case r.noDelays && (r.repeat > 0 || r.until > 0 || r.view):
-		return wrongLine("--repeat, --until and --view are for experiments, and a recording has none: the program runs once")
+	case r.noDelays && r.duration > 0 && r.duration < experiment.LeastRecorded:
+		return wrongLine("--duration %v: a recording needs %v", r.duration, experiment.LeastRecorded)
 	case r.duration < 0 || r.warmup < 0 || r.repeat < 0:
 		return wrongLine("--duration, --warmup and --repeat cannot be negative")
 	}
@@ -392,11 +416,18 @@ func recordCommand(ctx context.Context, sh *shell, args []string) (int, error) {
 func (sh *shell) runAs(ctx context.Context, name string, args []string) (int, error) {
 	f := newFlags(name)
 	var r runFlags
-	r.define(f, executions)
+	without := executions
 	if name == "record" {
-		r.defineStart(f, stopsRecorded)
-	} else {
-		r.defineStart(f, stopsProgram)
+		without = onlyTime
+	}
+	r.define(f, without)
+	r.defineStart(f, stopsProgram)
+	if name == "record" {
+		for flag, text := range recordTexts {
+			f.Lookup(flag).Usage = text
+		}
+		f.refuse(errNoExperiments, forExperiments...)
+		f.hide("no-delays")
 	}
 	r.on.define(f)
 	f.BoolVar(&r.knobs, knobsFlag, false,

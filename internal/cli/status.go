@@ -75,6 +75,9 @@ func (s *status) warnings() map[string]bool {
 
 // statusLine summarizes a run so far.
 func statusLine(p experiment.Progress) string {
+	if p.Data == nil {
+		return fmt.Sprintf("whatif: recording, %v", p.Elapsed.Truncate(time.Second))
+	}
 	result := analyze.Analyze([]*profile.Data{p.Data}, analyze.Options{})
 	var b strings.Builder
 	fmt.Fprintf(&b, "whatif: %v, %d experiments", p.Elapsed.Truncate(time.Second), len(p.Data.Experiments))

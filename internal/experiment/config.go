@@ -135,8 +135,8 @@ func (c *Config) longestStop() time.Duration {
 // Progress is the state of a running session.
 type Progress struct {
 	Elapsed time.Duration
-	Data    *profile.Data
-	Visits  []int64 // of each point so far
+	Data    *profile.Data // nil while it is recorded
+	Visits  []int64       // of each point so far
 }
 
 // Outcome is what Profile returns beside what it wrote.

@@ -8,8 +8,12 @@ import (
 
 	"whatif/internal/experiment/probes"
 	"whatif/internal/profile"
+	live "whatif/internal/recorder"
 	"whatif/internal/recording"
 )
+
+// LeastRecorded is how long a recording has to be.
+const LeastRecorded = live.Least
 
 // Recorded is what Record returns.
 type Recorded struct {
@@ -46,6 +50,7 @@ type session struct {
 	visits   *probes.JavaVisits
 	launcher *launcher
 	subject  subject
+	report   time.Time // when Progress is due
 	buildIDs map[string]string
 }
 
@@ -64,6 +69,10 @@ func (s *session) open() error {
 	}
 	if err := s.prepare(programs, s.cfg.Duration); err != nil {
 		return err
+	}
+	if len(s.points) == 0 {
+		s.cfg.Log.Warn("no progress point, so this recording will tell where time goes, and no gains: name one with -p " +
+			"(whatif points PROGRAM lists some)")
 	}
 	if err := s.subject.record(s.recorder); err != nil {
 		return errors.Join(err, s.close())
@@ -97,7 +106,7 @@ func (s *session) record(ctx context.Context) (*Recorded, error) {
 		result.Recording, failure = s.recorder.Recording()
 	}
 	s.visits.Close()
-	failure = errors.Join(failure, s.visits.Missing(), s.close())
+	failure = errors.Join(failure, s.missing(), s.visits.Missing(), s.close())
 	var waiting error
 	if result.Status, waiting = s.subject.wait(); waiting != nil {
 		s.cfg.Log.Warn(waiting.Error())
@@ -112,7 +121,11 @@ func (s *session) record(ctx context.Context) (*Recorded, error) {
 
 // watch records until the time is up, or the target has ended. A program that was started is then told to end.
 func (s *session) watch(ctx context.Context, result *Recorded) error {
-	alive := func() bool { return s.subject.alive(s.recorder) && !s.subject.Interrupted() }
+	began := time.Now()
+	alive := func() bool {
+		s.progress(time.Since(began))
+		return s.subject.alive(s.recorder) && !s.subject.Interrupted()
+	}
 	err := s.recorder.WarmUp(ctx, s.cfg.Warmup, alive)
 	timed := ctx
 	if s.cfg.Duration > 0 {
@@ -133,6 +146,14 @@ func (s *session) watch(ctx context.Context, result *Recorded) error {
 	return err
 }
 
+// progress reports, at most once a second.
+func (s *session) progress(elapsed time.Duration) {
+	if now := time.Now(); s.cfg.Progress != nil && !now.Before(s.report) {
+		s.report = now.Add(time.Second)
+		s.cfg.Progress(Progress{Elapsed: elapsed})
+	}
+}
+
 // save writes the recording into the profile, with a run that has no experiments.
 func (s *session) save(result *Recorded, begun time.Time) error {
 	run := newRunRecord(s.cfg, begun)
@@ -146,8 +167,13 @@ func (s *session) save(result *Recorded, begun time.Time) error {
 			}
 		}
 	}
-	for _, spec := range s.points {
+	for i, spec := range s.points {
 		run.Points = append(run.Points, profilePoint(spec))
+		if visits[i] == 0 {
+			s.cfg.Log.Warn(fmt.Sprintf("progress point %s: visited 0 times in what was recorded, so there are no gains "+
+				"for it: does the load run, and is it the right point? whatif points PID ranks what a process really does",
+				spec.Name), "code", "never-visited")
+		}
 	}
 	out := s.cfg.Output
 	if err := out.Write(profile.Record{Run: &run}); err != nil {

@@ -6,10 +6,12 @@ import (
 	"errors"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	"whatif/internal/code/symbol"
 	"whatif/internal/experiment/probes"
+	"whatif/internal/hint"
 	"whatif/internal/ledger"
 	"whatif/internal/point"
 	live "whatif/internal/recorder" // this package has a recorder of experiments
@@ -22,6 +24,8 @@ type recordedPart struct {
 	cfg      *Config
 	points   []point.Spec    // as the recording has them
 	numbers  []uint32        // in the recording, of Config.Points or those that were found instead
+	lacking  []error         // why the programs do not have each of these points, which may come later; nil: they have it
+	probed   []atomic.Bool   // whether each of these points was found
 	looked   map[string]bool // names of the binaries in which points were looked for
 	followed map[string]bool // or of those with goroutines
 	recorder *live.Recorder
@@ -40,13 +44,15 @@ func (p *recordedPart) prepare(programs []probes.Program, length time.Duration) 
 		defer n.Close()
 		p.looked[n[0].Name()] = true
 	}
-	places, points, err := probes.PlacesOf(p.cfg.Points, p.cfg.Latencies, slices.Concat(programs, named), p.cfg.Log)
+	places, points, lacking, err := probes.PlacesOf(p.cfg.Points, p.cfg.Latencies, slices.Concat(programs, named),
+		p.cfg.Log)
 	if err != nil {
 		return err
 	}
 	if len(points) == 0 && !p.cfg.Starts() {
 		return errNoPoint
 	}
+	p.lacking, p.probed = lacking, make([]atomic.Bool, len(points))
 	var mains []string
 	for _, binaries := range programs {
 		mains = append(mains, binaries[0].Name())
@@ -92,10 +98,22 @@ func (p *recordedPart) probeAt(at probes.Place) error { return p.probe([]probes.
 func (p *recordedPart) probe(places []probes.Place) error {
 	var all []live.Probe
 	for _, place := range places {
+		p.probed[place.Of].Store(true)
 		place.Of = p.numbers[place.Of]
 		all = append(all, live.Probe{Probe: place.Probe, Role: roleOf(place.Edge)})
 	}
 	return p.recorder.Probe(all)
+}
+
+// missing is the error for points that nothing has had that ran.
+func (p *recordedPart) missing() error {
+	var errs []error
+	for i, why := range p.lacking {
+		if !p.probed[i].Load() {
+			errs = append(errs, why)
+		}
+	}
+	return hint.New(errors.Join(errs...), probes.NothingHasIt)
 }
 
 // hook has the visits recorded of those points that are no places in the program.
@@ -193,6 +211,7 @@ func (l *trialLoop) recording(ctx context.Context, p subject) (*recording.Record
 			renewed = time.Now()
 			l.watch.lease.renew()
 			l.progress()
+			l.takeNewcomers(part)
 		}
 		return p.alive(l.ledger) && !l.over(ctx)
 	}
@@ -203,6 +222,20 @@ func (l *trialLoop) recording(ctx context.Context, p subject) (*recording.Record
 	made, err := part.take(ctx, members, l.cfg.Record, alive)
 	end()
 	return made, errors.Join(err, part.close())
+}
+
+// takeNewcomers has processes recorded, too, that have come into the cgroup.
+func (l *trialLoop) takeNewcomers(part *recordedPart) {
+	if l.cfg.Attach == nil || l.cfg.Attach.Cgroup == "" {
+		return
+	}
+	members, err := l.ledger.Members()
+	if err == nil {
+		err = part.recorder.Join(members)
+	}
+	if err != nil {
+		l.cfg.Log.Debug("processes that came into the cgroup are not recorded", "error", err)
+	}
 }
 
 // recordedPrograms are the programs that are looked at before the first stack leads to them: of the whole machine only

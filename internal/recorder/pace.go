@@ -39,6 +39,9 @@ const (
 	longest  = 2 * time.Second
 )
 
+// Least is how long it has to be recorded for one window of the usual length.
+const Least = warmUp + shortest
+
 func newPace(o *Options) *pace {
 	p := &pace{share: 1, halved: 1, length: longest, left: o.Length}
 	p.mostEvents = o.Memory / eventsPart / int(unsafe.Sizeof(recording.Event{}))

@@ -21,6 +21,7 @@ import (
 	"whatif/internal/code/sourcepath"
 	"whatif/internal/code/symbol"
 	"whatif/internal/code/symbol/scope"
+	"whatif/internal/hint"
 	"whatif/internal/ledger"
 	"whatif/internal/recording"
 	"whatif/internal/target"
@@ -327,7 +328,8 @@ func (r *Recorder) Recording() (*recording.Recording, error) {
 		if r.leftOut > 0 {
 			return nil, errors.New("recording: events found no room, or were missing, in all of it: count fewer points")
 		}
-		return nil, fmt.Errorf("recording: it ended before anything was recorded (%v are needed)", warmUp)
+		return nil, hint.New(fmt.Errorf("recording: it ended too soon: the first %v, and a --warmup before, are not kept",
+			warmUp), "give the program more to do, or record for longer")
 	}
 	rec := r.build()
 	rec.Costs = r.kernel.costs()

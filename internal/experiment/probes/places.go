@@ -21,9 +21,9 @@ type Place struct {
 
 // PlacesOf finds the places of points, some of which may be the ends of latencies, in programs that have not run yet.
 // Without points it finds those in the programs' source, and gives them. Each visit of a point in the source passes a
-// no-op, which is its place.
+// no-op, which is its place. lacking is why the programs have no place of a point that may come later.
 func PlacesOf(points []point.Spec, latencies []point.Latency, programs []Program, log *slog.Logger) (
-	all []Place, found []point.Spec, err error,
+	all []Place, found []point.Spec, lacking []error, err error,
 ) {
 	ends := endsOf(Options{Points: points, Latencies: latencies})
 	var binaries []*symbol.Binary
@@ -35,31 +35,36 @@ func PlacesOf(points []point.Spec, latencies []point.Latency, programs []Program
 		}
 	}
 	inSource := len(points) == 0
+	lacking = make([]error, len(points))
 	for i, spec := range points {
 		switch {
 		case spec.Kind == point.Source:
 			inSource = true
 		case isCall(spec), spec.Kind == point.Exit: // see HooksOf
 		case !spec.Probed():
-			return nil, nil, hint.New(fmt.Errorf("recording progress point %s: its visits are counted, and not recorded one "+
-				"by one", spec.Text), "name a function, a line, a system call, exit or a point in the source")
+			return nil, nil, nil, hint.New(fmt.Errorf("recording progress point %s: its visits are counted, and not recorded "+
+				"one by one", spec.Text), "name a function, a line, a system call, exit or a point in the source")
 		case spec.InJava() && slices.ContainsFunc(programs, IsJavaVM): // see RecordJava
 		default:
 			places, missing, err := placesIn(i, spec, ends, programs)
-			if err == nil && len(places) == 0 && HaveSymbols(programs) && !MayComeLater(log, missing, programs) {
-				err = hint.New(missing, remedyFor(spec, missing))
+			if err == nil && len(places) == 0 {
+				lacking[i] = missing
+				// A binary that is named with the point is known already.
+				if spec.Binary != "" || HaveSymbols(programs) && !MayComeLater(log, missing, programs) {
+					err = hint.New(missing, remedyFor(spec, missing))
+				}
 			}
 			if err != nil {
-				return nil, nil, err
+				return nil, nil, nil, err
 			}
 			all = append(all, places...)
 		}
 	}
 	if !inSource {
-		return all, points, nil
+		return all, points, lacking, nil
 	}
 	sites, points, err := sitesIn(binaries, points)
-	return append(all, sites...), points, err
+	return append(all, sites...), points, lacking, err
 }
 
 // PlacesIn finds the places of points in a binary that has been loaded later.

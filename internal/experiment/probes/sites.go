@@ -408,8 +408,11 @@ func (s *sites) missing(j *java) error {
 		}
 		errs = append(errs, s.failure[i])
 	}
-	return hint.New(errors.Join(errs...), "the program ended, and nothing that it ran had the function")
+	return hint.New(errors.Join(errs...), NothingHasIt)
 }
+
+// NothingHasIt is the hint for points that may come later, and did not.
+const NothingHasIt = "nothing that has run so far has it: check the name, or start what has it"
 
 // close keeps later events from setting probes.
 func (s *sites) close() {
