@@ -90,7 +90,6 @@ lint:
 	go mod tidy -diff
 	@[ "$$(go list -m -modfile=tools.mod github.com/cilium/ebpf)" = "$$(go list -m github.com/cilium/ebpf)" ] || \
 		{ echo "tools.mod and go.mod name different versions of cilium/ebpf"; exit 1; }
-	CGO_ENABLED=0 GOARCH=arm64 go build -trimpath -o /dev/null ./cmd/whatif
 
 # The README's picture, and the tutorial's of the page. Tests say when they are older than what they show.
 pictures: tools
